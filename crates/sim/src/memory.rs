@@ -1,4 +1,4 @@
-//! How much memory there is: what does not fit is refused before the allocator gives up, which
+//! Free memory of the system: tables that do not fit are refused before an allocation fails, which
 //! would end the whole process.
 
 use std::fs;
@@ -8,13 +8,14 @@ use packet::params::BadParams;
 
 use crate::scenario::Queue;
 
-/// For tables smaller than this, bytes, the system is not queried for free memory.
+/// Size of tables, in bytes, up to which the system is not queried for free memory.
 const LITTLE: u64 = 64 << 20;
 
-/// A discipline with its tables, if there is memory for them.
+/// Builds a discipline with its tables, if there is memory for them.
 ///
 /// # Errors
-/// As [`aqm::Entry::construct`]; also where the allocator would promise more than is free.
+/// As [`aqm::Entry::construct`]; also if the tables need more memory than is free, even though the
+/// allocator would promise it.
 pub(crate) fn construct(queue: &Queue, line: &Line) -> Result<Built, BadParams> {
     let little = queue.entry.table_bytes(&queue.params) <= LITTLE;
     construct_in(queue, line, if little { None } else { free_bytes() })
@@ -27,8 +28,9 @@ fn construct_in(queue: &Queue, line: &Line, free: Option<u64>) -> Result<Built, 
     queue.entry.construct(&queue.params, line)
 }
 
-/// Bytes that this process may still allocate, as Linux reports them: of the machine, of its
-/// control group, and of its own limit (`ulimit -v`). `None` where the system does not say.
+/// Bytes that this process may still allocate, according to Linux: the least of the machine's free
+/// memory, what its control group allows, and its own limit (`ulimit -v`). `None` if the system
+/// reports none of these.
 pub fn free_bytes() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").as_deref().and_then(available);
@@ -46,7 +48,8 @@ pub fn free_bytes() -> Option<u64> {
     groups.into_iter().chain([machine, own]).flatten().min()
 }
 
-/// What is left of the limit in /proc/self/limits above what /proc/self/status says is mapped.
+/// Bytes left between the address-space limit in /proc/self/limits and the memory that is mapped
+/// according to /proc/self/status.
 fn mappable(limits: &str, status: &str) -> Option<u64> {
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let limit: u64 = limit.split_whitespace().next()?.parse().ok()?;
@@ -55,7 +58,7 @@ fn mappable(limits: &str, status: &str) -> Option<u64> {
     Some(limit.saturating_sub(kib * 1_024))
 }
 
-/// `MemAvailable` of /proc/meminfo, and the swap that is free.
+/// `MemAvailable` of /proc/meminfo plus the free swap space, bytes.
 fn available(meminfo: &str) -> Option<u64> {
     let of = |name: &str| {
         let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;

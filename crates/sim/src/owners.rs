@@ -1,18 +1,18 @@
-//! Whose packets they are, for traces and captures of packets.
+//! The users to whom packets belong, for packet traces and captures.
 
 use std::collections::BTreeMap;
 
 use record::Keep;
 
-/// Group and source.
+/// Traffic group and source (user or sender) of a packet.
 pub(crate) type Owner = (u16, u32);
 
-/// Connections that are remembered where not all are.
+/// Number of newest connections that are remembered where memory is bounded.
 const RECENT: u32 = 65_536;
 
-/// Group and source behind every connection and stream, by serial number: a connection's place
-/// may belong to another while its last packets are on their way. Kept only where packets are
-/// traced or captured.
+/// Group and source of every connection and stream, by serial number. The index of a connection
+/// does not identify it: another may reuse the slot while the last packets of the first are in
+/// flight. Kept only where packets are traced or captured.
 #[derive(Debug)]
 pub(crate) enum Owners {
     Unknown,
@@ -20,17 +20,17 @@ pub(crate) enum Owners {
     Recent(Recent),
 }
 
-/// The newest connections, and all streams: there are not more of them than sources.
+/// Owners of the newest connections, and of all streams, which are no more than the sources.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     given: u32,
-    /// Owners of the latest serial numbers, at the index of the number's remainder.
+    /// Owners of the latest serial numbers, each at the number's remainder modulo `RECENT`.
     newest: Vec<Owner>,
     streams: BTreeMap<u32, Owner>,
 }
 
 impl Owners {
-    /// None so far; none are noted without a `keep`.
+    /// A table without owners; without a `keep` it stays empty.
     pub fn new(keep: Option<Keep>) -> Self {
         match keep {
             None => Owners::Unknown,
@@ -39,7 +39,7 @@ impl Owners {
         }
     }
 
-    /// The next serial number goes to a connection of `source`.
+    /// Records that the next serial number belongs to a connection of `source`.
     #[inline]
     pub fn connection(&mut self, group: u16, source: u32) {
         match self {
@@ -49,7 +49,7 @@ impl Owners {
         }
     }
 
-    /// The next serial number goes to a stream of datagrams of `source`.
+    /// Records that the next serial number belongs to a stream of datagrams of `source`.
     pub fn stream(&mut self, group: u16, source: u32) {
         if let Owners::Recent(recent) = self {
             recent.streams.insert(recent.given, (group, source));
@@ -57,7 +57,7 @@ impl Owners {
         self.connection(group, source);
     }
 
-    /// Who has this serial number; none if it is not noted any more, or never was.
+    /// The owner of a serial number; `None` if the number was never recorded or is forgotten.
     pub fn of(&self, serial: u32) -> Option<Owner> {
         match self {
             Owners::Unknown => None,

@@ -1,12 +1,12 @@
-//! A port: a queue feeding a line, in two forms that give identical departure times.
+//! A port: a queue that feeds a line, in two forms with identical departure times.
 //!
-//! *Explicit*: the discipline holds its packets and an event marks the end of every transmission.
-//! Only this form shows gauges and traces packets. *Folded*: for disciplines that decide at arrival
-//! and serve in order, the departure time is known at arrival (departure = max(last departure,
-//! arrival) + transmission time, Lindley's recursion), so neither the packet nor the end of its
-//! transmission needs an event; the queue is a ring of service starts that is popped when it is
-//! read. That holds for a line whose rate changes as well: the begin of a packet's transmission
-//! alone decides its end.
+//! *Explicit*: the discipline holds its packets, and the end of every transmission is an event.
+//! Only this form can sample gauges and trace packets. *Folded*: for disciplines that decide at
+//! arrival and serve in order, the departure time is known at arrival (departure = max(last
+//! departure, arrival) + transmission time, Lindley's recursion), so that neither the packet nor
+//! the end of its transmission needs an event. The queue is then a ring buffer of transmissions,
+//! from which those that have begun are removed when it is next read. This also holds for a line
+//! whose rate changes, because the start of a transmission alone decides its end.
 
 pub mod capacity;
 mod channel;
@@ -29,7 +29,7 @@ pub use explicit::ExplicitPort;
 pub use folded::{FoldedPort, Offered};
 pub use wire::Wire;
 
-/// A queue without end: a machine's own output.
+/// An unlimited queue: that of a machine's own output.
 pub struct Unlimited;
 
 impl Gate for Unlimited {
@@ -40,18 +40,18 @@ impl Gate for Unlimited {
 
 /// A port of either form.
 pub enum Port {
-    /// See [`FoldedPort`].
+    /// A port in the folded form.
     Folded(Box<FoldedPort>),
-    /// See [`ExplicitPort`].
+    /// A port in the explicit form.
     Explicit(Box<ExplicitPort>),
-    /// See [`EffectPort`].
+    /// An effect, which has no queue.
     Effect(Box<EffectPort>),
-    /// See [`Channel`].
+    /// A queue before a channel such as Wi-Fi.
     Channel(Box<dyn Channel>),
 }
 
 impl Port {
-    /// The meter.
+    /// The meter that counts the port's packets.
     pub fn meter(&self) -> &Meter {
         match self {
             Port::Folded(p) => p.meter(),
@@ -61,7 +61,7 @@ impl Port {
         }
     }
 
-    /// The meter, for the driver to finish it or to record what the port does not know.
+    /// The meter, to finish it, or to record what the port itself does not know.
     pub fn meter_mut(&mut self) -> &mut Meter {
         match self {
             Port::Folded(p) => p.meter_mut(),
@@ -71,7 +71,7 @@ impl Port {
         }
     }
 
-    /// The channel, where it is one.
+    /// The channel, if the port has one.
     #[inline]
     pub fn channel(&mut self) -> Option<&mut dyn Channel> {
         match self {
@@ -85,7 +85,7 @@ impl Port {
         (!matches!(self, Port::Effect(_))).then(|| self.meter())
     }
 
-    /// What an effect has done; a queue is none.
+    /// Counters of an effect; `None` if the port is a queue.
     pub fn effect_counts(&self) -> Option<&EffectCounts> {
         match self {
             Port::Effect(p) => Some(p.counts()),
@@ -93,7 +93,7 @@ impl Port {
         }
     }
 
-    /// What a channel counted; a wire is none.
+    /// Counters of a channel; `None` for a port without a channel.
     pub fn channel_report(&self) -> Option<ChannelReport> {
         match self {
             Port::Channel(p) => p.report(),
@@ -101,8 +101,8 @@ impl Port {
         }
     }
 
-    /// Hands over what was sampled up to `now`, by which every event was served, and was not looked
-    /// at yet.
+    /// Returns the samples up to `now` that have not been returned before. All events up to `now`
+    /// must have been served.
     pub fn snapshot(&mut self, now: Instant) -> QueueSnapshot {
         if let Port::Explicit(port) = self {
             port.look_at_gauges(now.nanos());
@@ -110,8 +110,9 @@ impl Port {
         self.meter_mut().snapshot(now)
     }
 
-    /// Changes a parameter of the discipline at `now`, by which every event was served: from the next
-    /// packet or tick on it acts with it. Answers whether the discipline can.
+    /// Changes a parameter of the discipline at `now`, from its next packet or update on. All
+    /// events up to `now` must have been served. Returns whether the discipline can change the
+    /// parameter.
     pub fn set(&mut self, now: Instant, name: &str, value: f64) -> bool {
         match self {
             Port::Folded(p) => p.set(now, name, value),
@@ -121,7 +122,7 @@ impl Port {
         }
     }
 
-    /// Counts what has happened up to `now`, by which every event was served.
+    /// Brings the counters up to `now`. All events up to `now` must have been served.
     pub fn settle(&mut self, now: Instant) {
         if let Port::Folded(p) = self {
             p.advance(now);

@@ -1,7 +1,7 @@
-//! What is measured: events of the world go in, numbers and tables come out at the end.
+//! Measurements: the recorder takes the events of a run, and gives numbers and tables at its end.
 //!
-//! Queues are measured where they are, by the [`Meter`](record::Meter) of each port; everything
-//! else is reported to the [`Recorder`]. The world never reads it.
+//! Queues are measured by the [`Meter`](record::Meter) of each port; all other events are reported
+//! to the [`Recorder`], which never influences the simulation.
 
 mod channels;
 mod connection_log;
@@ -31,7 +31,7 @@ use crate::world::connection::{Cause, Connection, Exchange};
 use crate::world::in_flight::InFlight;
 use crate::world::payload::Payload;
 
-/// Everything that is measured but at ports.
+/// All measurements except those of ports.
 pub struct Recorder {
     keep: Keep,
     window: Window,
@@ -43,15 +43,15 @@ pub struct Recorder {
     losses: Losses,
     round_trips: RoundTrips,
     concurrency: Concurrency,
-    /// Only if they are to be recorded.
+    /// Measurements for each source; `None` unless the scenario records them.
     sources: Option<Sources>,
-    /// Bytes that arrive in each second; only if a per-second series of it is wanted.
+    /// Payload bytes that arrive in each second; `None` unless the scenario records goodput.
     goodput: Option<Goodput>,
-    /// Only if the controls of senders are to be sampled.
+    /// Samples of the senders' congestion controls; `None` unless the scenario records them.
     controls: Option<Controls>,
-    /// Only if there are scripts.
+    /// Packets dropped or marked by scripts; `None` in a scenario without scripts.
     scripted: Option<Scripted>,
-    /// Segments with payload.
+    /// Number of segments with payload that were sent.
     data_sent: u64,
     conservation: Conservation,
 }
@@ -64,8 +64,8 @@ struct Scripted {
 }
 
 impl Recorder {
-    /// A recorder for a scenario; its groups have `counts` sources each. `watched` says how much
-    /// is kept of a run that is observed.
+    /// A recorder for a scenario. `counts` is the number of sources of each group; `watched` says
+    /// how much is kept of a run that is observed.
     pub fn new(
         scenario: &Scenario,
         counts: impl Iterator<Item = usize>,
@@ -120,7 +120,7 @@ impl Recorder {
         }
     }
 
-    /// A segment of `ip_bytes` leaves its host, with payload or without, as [`Recorder::sent`] records it.
+    /// As [`Recorder::sent`], for a segment of `ip_bytes`; `data` says whether it has payload.
     #[inline]
     pub(crate) fn segment_sent(&mut self, packet: &InFlight, ip_bytes: u32, data: bool) {
         self.conservation.sent(packet.flow(), ip_bytes);
@@ -137,7 +137,7 @@ impl Recorder {
         }
     }
 
-    /// How much is kept.
+    /// How much the recorder keeps: everything, or a bounded amount.
     pub fn keep(&self) -> Keep {
         self.keep
     }
@@ -153,7 +153,7 @@ impl Recorder {
         self.requests.per_second(seconds.clone()).into_iter().chain(goodput).collect()
     }
 
-    /// Columns of these seconds that only an observer gets.
+    /// Columns of these seconds that only an observer of the run receives.
     pub fn watched_per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
         self.datagrams.per_second(seconds)
     }
@@ -168,7 +168,7 @@ impl Recorder {
         self.controls.as_mut()
     }
 
-    /// Discards what was kept of the seconds before this one.
+    /// Discards the values per second of all seconds before `second`.
     pub fn forget_before(&mut self, second: usize) {
         self.requests.forget_before(second);
         self.datagrams.forget_before(second);
@@ -181,7 +181,7 @@ impl Recorder {
         self.goodput.is_some()
     }
 
-    /// Payload reaches a program of this group.
+    /// Payload bytes reach a program of this group.
     pub fn arrived(&mut self, now: Instant, group: u16, bytes: u64) {
         if let Some(goodput) = &mut self.goodput {
             goodput.arrived(group, now, bytes);
@@ -223,21 +223,21 @@ impl Recorder {
         self.conservation.sent(packet.flow(), packet.ip_bytes());
     }
 
-    /// A copy of a packet was dropped: nobody misses it.
+    /// The copy of a duplicated packet was dropped, which does not count as a loss.
     #[cold]
     pub(crate) fn copy_lost(&mut self, packet: &InFlight) {
         self.conservation.dropped(packet.flow(), packet.ip_bytes());
     }
 
-    /// A script marks a packet, or drops it; the drop itself is reported as any other.
+    /// A script marks a packet, or drops it. The drop itself must be reported like any other.
     pub fn scripted(&mut self, now: Instant, marked: bool) {
         if let Some(scripted) = self.scripted.as_mut().filter(|_| self.window.contains(now)) {
             *(if marked { &mut scripted.marked } else { &mut scripted.dropped }) += 1;
         }
     }
 
-    /// An end of a connection has got a segment: records the sample of the round-trip time that it
-    /// took, which there must be at an end of TCP.
+    /// Records the sample of the round-trip time that an end of a connection took from a received
+    /// segment. An end of TCP must have one.
     #[inline(always)]
     pub fn sample_round_trip(&mut self, now: Instant, connection: &mut Connection, end: usize) {
         let group = connection.group();
@@ -254,13 +254,14 @@ impl Recorder {
         }
     }
 
-    /// A timer of an end was served.
+    /// A timer of an end of a connection was served.
     #[inline]
     pub fn timer_served(&mut self, connection: &mut Connection, end: usize) {
         connection.timer_served(end, &mut self.losses);
     }
 
-    /// The next stream of datagrams is of `user`, or of the peer who answers him. Returns its number.
+    /// Adds a stream of datagrams that `user` sends or, if `back`, that the peer sends to the user.
+    /// Returns the stream's number.
     pub fn stream(&mut self, group: u16, user: u32, back: bool) -> u32 {
         self.datagrams.stream(group, user, back)
     }
@@ -275,7 +276,7 @@ impl Recorder {
         self.requests.requested(now, group, reply_bytes);
     }
 
-    /// A request has ended: its reply is in, or its connection was given up.
+    /// A request has ended: its reply has arrived, or its connection was given up.
     pub fn replied(
         &mut self,
         now: Instant,
@@ -301,7 +302,7 @@ impl Recorder {
         connection.log.row(row);
     }
 
-    /// A transfer has ended: all is acknowledged, or its connection was given up.
+    /// A transfer has ended: all its data is acknowledged, or its connection was given up.
     pub fn transferred(&mut self, now: Instant, connection: &Connection, group: u16) {
         self.transfer_ended(Transfer {
             started: connection.opened,
@@ -323,7 +324,7 @@ impl Recorder {
         self.pages.ended(page);
     }
 
-    /// A connection is over.
+    /// A connection has ended: checks that all bytes arrived once, and records what it did.
     pub fn closed(&mut self, now: Instant, connection: &Connection) {
         if !connection.failed {
             assert_eq!(
@@ -335,21 +336,22 @@ impl Recorder {
         self.connection_over(now, connection.client(), &connection.end());
     }
 
-    /// At the end of the run: a connection still open, as far as it goes.
+    /// Records a connection that is still open at the end of the run.
     pub fn still_open(&mut self, connection: &Connection, group: u16) {
-        // Where replies are requested, users decide what a connection carries.
+        // A connection with replies is no long flow: users decide how much it carries.
         let long = connection.opened <= self.window.from && connection.promised == 0;
         self.connection_open(group, long, &connection.end());
     }
 
-    /// Asserts that every packet sent has arrived, was dropped, or is one of `places` that is in use.
+    /// Asserts that every packet sent has arrived, was dropped, or is in flight in a used slot of
+    /// `places`.
     pub(crate) fn check_flows(&mut self, places: &[InFlight]) {
         let in_use = places.iter().filter(|packet| packet.is_on_its_way());
         self.conservation.check(in_use.map(|packet| (packet.flow(), packet.ip_bytes())));
     }
 }
 
-/// A row for every user and flow of groups that send requests, which have `counts` sources each.
+/// The table of sources, which are `counts` in each group; only those that send requests get a row.
 fn sources(scenario: &Scenario, counts: impl Iterator<Item = usize>) -> Sources {
     let mut sources = Sources::default();
     for (number, (group, count)) in (0..).zip(scenario.traffic.iter().zip(counts)) {

@@ -1,4 +1,4 @@
-//! A world moved to its end.
+//! A run: the simulation of a scenario from its begin to its end.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::steer::PortObserver;
 use crate::watch::{Observer, Watch};
 use crate::world::World;
 
-/// A scenario set up and ready to move.
+/// A scenario that is set up and ready to run.
 pub struct Run {
     scenario: Scenario,
     pub(crate) world: World,
@@ -23,9 +23,9 @@ pub struct Run {
     window: Window,
     /// Whether the measured interval has begun.
     measuring: bool,
-    /// Only of a run that is watched.
+    /// The observer of a watched run; `None` in other runs.
     observer: Option<Observer>,
-    /// Ports that were looked at by name.
+    /// Observers of the ports that were read by name.
     pub(crate) observers: Vec<PortObserver>,
 }
 
@@ -40,11 +40,11 @@ impl Run {
         Ok(Run::started(scenario, world, ports))
     }
 
-    /// As [`Run::new`], with a capture of what crosses ports. Nothing of the run's outcome changes
-    /// but `events`: these ports are simulated event by event.
+    /// As [`Run::new`], with a capture of the packets that cross ports. Of the outcome only
+    /// `events` changes, because these ports are simulated event by event.
     ///
     /// # Errors
-    /// As [`Run::new`], and if there is no such port.
+    /// As [`Run::new`], and if a named port does not exist.
     pub fn capturing(scenario: Scenario, capture: Capture) -> Result<Run, ScenarioError> {
         let Capture { ports: mut captured, at, sink } = capture;
         if captured.is_empty() {
@@ -68,8 +68,8 @@ impl Run {
     }
 
     /// As [`Run::new`], for a run that is observed while it goes on: [`Run::snapshot`] shows the
-    /// least and the largest sample of queues and gauges in every `bin`. Nothing of the run's
-    /// outcome changes but `events`: the observed ports are simulated event by event.
+    /// smallest and the largest sample of queues and gauges in every `bin`. Of the outcome only
+    /// `events` changes, because the observed ports are simulated event by event.
     ///
     /// # Errors
     /// As [`Run::new`].
@@ -78,8 +78,8 @@ impl Run {
     }
 
     /// As [`Run::watched`], in memory that does not grow with simulated time as long as snapshots
-    /// are taken: [`Keep::Bounded`]. The fingerprint is that of [`Run::watched`]; the outcome has
-    /// no tables, and quantiles of many values are within 0.2 %.
+    /// are taken ([`Keep::Bounded`]). The fingerprint is equal to that of [`Run::watched`]; the
+    /// outcome has no tables, and quantiles of many values are within 0.2 %.
     ///
     /// # Errors
     /// As [`Run::new`].
@@ -109,16 +109,17 @@ impl Run {
         }
     }
 
-    /// What has happened at the studied ports and to requests since the last look, as JSON; null if
-    /// the run is not [`Run::watched`].
+    /// What has happened at the studied ports and to requests since the last snapshot, as JSON;
+    /// null if the run is not [`Run::watched`].
     pub fn snapshot(&mut self) -> serde_json::Value {
         let over = self.world.now() >= self.window.to;
         let snapshot = |observer: &mut Observer| observer.snapshot(&mut self.world, over);
         self.observer.as_mut().map_or(serde_json::Value::Null, snapshot)
     }
 
-    /// What has happened to packets since the last look, [`PACKET_NUMBERS`](crate::PACKET_NUMBERS)
-    /// numbers for each event; the newest some thousand of each port.
+    /// Appends the packet events since the last call to `out`, with
+    /// [`PACKET_NUMBERS`](crate::PACKET_NUMBERS) numbers for each event; only the newest few
+    /// thousand of each port are kept.
     pub fn packet_snapshot(&mut self, out: &mut Vec<f64>) {
         if let Some(observer) = &mut self.observer {
             observer.packets(&mut self.world, out);
@@ -132,22 +133,22 @@ impl Run {
         }
     }
 
-    /// How far the run has come.
+    /// Simulated time up to which the run has come.
     pub fn now(&self) -> Instant {
         self.world.now()
     }
 
-    /// Events served so far.
+    /// Number of events served so far.
     pub fn events(&self) -> u64 {
         self.world.events_served()
     }
 
-    /// When it ends.
+    /// Simulated time at which the run ends.
     pub fn end(&self) -> Instant {
         self.window.to
     }
 
-    /// Moves to `until` (at most the end of the run).
+    /// Simulates up to `until`, at most to the end of the run.
     pub fn advance(&mut self, until: Instant) {
         if !self.measuring && until >= self.window.from {
             self.move_to(self.window.from);
@@ -173,8 +174,8 @@ impl Run {
         self.world.run_until(until);
     }
 
-    /// Runs to the end, showing `progress` the run now and then; stops without a result when it
-    /// answers `false`.
+    /// Runs to the end. Calls `progress` after each of 200 equal steps, and stops without a result
+    /// if that returns `false`.
     pub fn complete(mut self, progress: &mut dyn FnMut(&mut Run) -> bool) -> Option<Outcome> {
         const STEPS: u64 = 200;
         let end = self.window.to.nanos();
@@ -189,7 +190,7 @@ impl Run {
         Some(self.outcome())
     }
 
-    /// Ends the run and gathers what was measured.
+    /// Ends the run and returns its measurements.
     pub fn outcome(self) -> Outcome {
         self.world.outcome(self.window.to, &self.scenario, &self.ports)
     }
@@ -208,8 +209,8 @@ pub fn run(scenario: Scenario) -> Result<Outcome, ScenarioError> {
 mod tests {
     use super::*;
 
-    /// The fingerprint of a world with all kinds of events that looks ahead when it has `from`
-    /// connections or more.
+    /// The fingerprint of a run with all kinds of events, which prefetches data of future events
+    /// once it has `from` connections.
     fn fingerprint(from: usize, profile: &str) -> String {
         let text = format!(
             r#"{{"duration": "20 s", "seed": 3,

@@ -1,5 +1,5 @@
-//! What one run is, as data: read from JSON (`read`), checked, and written back with every default
-//! (`write`).
+//! The description of one run as data: read from JSON (`read`), checked, and written back with
+//! every default (`write`).
 
 pub mod access;
 mod changes;
@@ -39,11 +39,11 @@ use crate::topology::{Direction, Side};
 /// A discipline by name, with its checked parameters.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// The entry in the registry.
+    /// The discipline's entry in the registry.
     pub entry: &'static aqm::Entry,
-    /// Its parameters.
+    /// Parameters of the discipline.
     pub params: Params,
-    /// How the scenario names the entry: by its name, or, where it is a user's own, by a table with
+    /// How the scenario names the discipline: by name or, if a user supplied it, by a table with
     /// its source.
     pub as_written: Json,
 }
@@ -51,17 +51,18 @@ pub struct Queue {
 /// One link: a line and a queue in each direction.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Its name; its ports are called `<name>.forward` and `<name>.reverse`.
+    /// Name of the link; its ports are called `<name>.forward` and `<name>.reverse`.
     pub name: String,
-    /// The kind of access it is, of [`crate::scenario::access::ACCESS`], which the other fields follow.
+    /// Name of the kind of access (see [`crate::scenario::access::ACCESS`]) from which the other
+    /// fields take their defaults, if the scenario gives one.
     pub access: Option<&'static str>,
-    /// Rate, delay, framing.
+    /// Parameters of the link: rate, delay, framing and others.
     pub params: Params,
-    /// How the rate changes, forward and reverse.
+    /// Changes of the rate over time, forward and reverse; `None` for a constant rate.
     pub changes: [Option<Changes>; 2],
-    /// What it does to packets apart from queueing them, in this order.
+    /// Effects on packets other than queueing, in the order in which they act.
     pub effects: Vec<Effect>,
-    /// The channel that it is, in place of a wire.
+    /// The channel (such as Wi-Fi) that the link uses instead of a wire.
     pub channel: Option<Channel>,
     /// The queues, forward and reverse.
     pub queues: [Queue; 2],
@@ -72,7 +73,7 @@ impl Link {
     pub fn port(&self, direction: Direction) -> String {
         format!("{}.{direction}", self.name)
     }
-    /// How many client machines share a copy of this link, if it has copies.
+    /// Number of client machines that share a copy of this link, if it has copies.
     pub fn clients_per_link(&self) -> Option<u32> {
         let given = self.params.given(schema::CLIENTS_PER_LINK);
         given.then(|| self.params.whole(schema::CLIENTS_PER_LINK) as u32)
@@ -86,20 +87,20 @@ impl Link {
     pub fn queue(&self, direction: Direction) -> &Queue {
         &self.queues[direction as usize]
     }
-    /// Line rate in one direction. Where it changes, the nominal one, which disciplines use.
+    /// Line rate in one direction. If it changes, this is the nominal rate, which disciplines use.
     pub fn rate_of(&self, direction: Direction) -> Rate {
         rate_of(&self.params, direction)
     }
-    /// How the rate changes in one direction.
+    /// Changes of the rate over time in one direction.
     pub fn changes_of(&self, direction: Direction) -> Option<&Changes> {
         self.changes[direction as usize].as_ref()
     }
-    /// What surrounds an IP packet on the wire.
+    /// Link-layer overhead of an IP packet on the wire.
     pub fn framing(&self) -> Framing {
         let named = framing::find(self.params.choice("framing")).expect("a name of the list");
         Framing { overhead: named.overhead + self.params.whole("framing_bytes"), ..named }
     }
-    /// The line in one direction, as disciplines get it.
+    /// The line in one direction as disciplines know it: its rate, and the header bytes that count.
     pub fn line(&self, direction: Direction) -> Line {
         line_of(&self.params, direction)
     }
@@ -118,49 +119,51 @@ fn line_of(link: &Params, direction: Direction) -> Line {
 /// Round-trip propagation times.
 #[derive(Clone, Debug)]
 pub enum Rtt {
-    /// One value for all.
+    /// One round-trip time for all connections.
     Constant(Duration),
-    /// Values that the users or flows of each group take in turn, each group from the first.
+    /// Round-trip times that the users or flows of each group take in turn, each group from the
+    /// first.
     List(Vec<Duration>),
-    /// [`TCPEVAL_MS`](crate::topology::TCPEVAL_MS), drawn for each connection.
+    /// One of [`TCPEVAL_MS`](crate::topology::TCPEVAL_MS), drawn for each connection.
     Tcpeval,
-    /// A range, see [`crate::scenario::schema::RTT`].
+    /// A range of round-trip times, see [`crate::scenario::schema::RTT`].
     Range(Params),
 }
 
-/// A group's start, said by another group's.
+/// The start of a group, relative to that of another group.
 #[derive(Clone, Debug)]
 pub struct StartAfter {
     /// Name of the other group.
     pub group: String,
-    /// How long after its start.
+    /// Time from the other group's start to the start of this one.
     pub delay: Duration,
 }
 
 /// A group of users or flows.
 #[derive(Clone, Debug)]
 pub struct Traffic {
-    /// Name of its random streams.
+    /// Name of the group, and of its random streams.
     pub name: String,
     /// The application.
     pub entry: &'static traffic::Entry,
     /// The application's parameters.
     pub app: Params,
-    /// How many, on which side; see [`crate::scenario::schema::TRAFFIC`].
+    /// Parameters of the group: number of users, side and others; see
+    /// [`crate::scenario::schema::TRAFFIC`].
     pub params: Params,
     /// The TCP profile.
     pub profile: &'static tcp::Entry,
     /// The profile's parameters.
     pub tcp: Params,
-    /// Its congestion control, if that is a user's own.
+    /// The group's congestion control, if a user supplied it.
     pub own_control: OwnControl,
-    /// Places of the links it crosses, in order from the servers to the clients.
+    /// Indices of the links that the group crosses, in order from the servers to the clients.
     pub via: Vec<usize>,
-    /// Its round-trip times, where they are not the network's.
+    /// Round-trip times of the group, if they differ from the network's.
     pub rtt: Option<Rtt>,
-    /// Packets dropped or marked by their numbers.
+    /// Rules that drop or mark packets by their numbers.
     pub script: Vec<Rule>,
-    /// After which other group's start it begins; without it at the begin of the run.
+    /// The other group after whose start this group starts; `None` for a start with the run.
     pub start_after: Option<StartAfter>,
 }
 
@@ -176,7 +179,7 @@ impl Traffic {
             n => Some(n as u32),
         }
     }
-    /// On which side they sit.
+    /// Side of the links on which the users or senders are.
     pub fn side(&self) -> Side {
         let clients = if self.params.given("side") {
             self.params.choice("side") == "clients"
@@ -185,40 +188,41 @@ impl Traffic {
         };
         if clients { Side::Clients } else { Side::Servers }
     }
-    /// The direction in which most of its data goes.
+    /// The direction in which most of the group's data goes.
     pub fn direction(&self) -> Direction {
         Direction::from(self.data_from())
     }
-    /// The side that sends most of its data.
+    /// The side that sends most of the group's data.
     pub fn data_from(&self) -> Side {
-        // Who fetches gets data to its own side, who sends gives it to the other.
+        // A fetching application receives data on its own side; a sending one sends to the other
+        // side.
         if self.entry.fetches { self.side().other() } else { self.side() }
     }
 }
 
-/// One run.
+/// The description of one run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Its name.
+    /// Name of the scenario.
     pub name: String,
-    /// Duration, warm-up, seed, engine.
+    /// Parameters of the run: duration, warm-up, seed, engine.
     pub params: Params,
-    /// Machines.
+    /// Parameters of the network: machines, their access lines and clocks.
     pub network: Params,
-    /// Round-trip times.
+    /// Round-trip propagation times.
     pub rtt: Rtt,
     /// Links in order from the servers to the clients.
     pub links: Vec<Link>,
     /// Groups of users and flows.
     pub traffic: Vec<Traffic>,
-    /// What is recorded.
+    /// Parameters of recording: which tables and samples are kept.
     pub record: Params,
     /// Ports whose queue samples are kept, by name; the first is the studied one.
     pub queues: Vec<String>,
 }
 
 impl Scenario {
-    /// Reads and checks a scenario of our own disciplines.
+    /// Reads and checks a scenario that uses built-in disciplines only.
     ///
     /// # Errors
     /// As [`Scenario::read`].
@@ -234,7 +238,7 @@ impl Scenario {
         Scenario::read_with(text, registry, &tcp::Controls::ours())
     }
 
-    /// As [`Scenario::read`]; it may also name any of these congestion controls.
+    /// As [`Scenario::read`], for a scenario that may also name any of these congestion controls.
     ///
     /// # Errors
     /// As [`Scenario::read`].
@@ -249,13 +253,13 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// How many copies of a link there are.
+    /// Number of copies of a link: one, or enough for all client machines.
     pub fn copies(&self, link: &Link) -> u32 {
         let clients = self.network.whole("clients") as u32;
         link.clients_per_link().map_or(1, |each| clients.div_ceil(each))
     }
 
-    /// Ports of the copies of links, in order.
+    /// Names of the ports of links' copies, in order.
     pub(crate) fn copied_ports(&self) -> impl Iterator<Item = String> + '_ {
         let copied = self.links.iter().filter(|link| link.clients_per_link().is_some());
         copied.flat_map(|link| {
@@ -265,7 +269,7 @@ impl Scenario {
         })
     }
 
-    /// Every port of the links.
+    /// Names of all ports of the links.
     pub fn port_names(&self) -> Vec<String> {
         let shared = self.links.iter().filter(|link| link.clients_per_link().is_none());
         let ports = |link: &Link| Direction::BOTH.map(|direction| link.port(direction));
@@ -310,7 +314,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Refuses copies of links before machines that have lines of their own already.
+    /// Refuses copies of links if machines have access lines of their own.
     fn check_copies(&self) -> Result<(), ScenarioError> {
         let copied = self.links.iter().position(|link| link.clients_per_link().is_some());
         let Some(i) = copied.filter(|_| self.network.given("access_rate")) else { return Ok(()) };
@@ -320,7 +324,7 @@ impl Scenario {
         )))
     }
 
-    /// Refuses a distance for each source where a single source stands for all connections.
+    /// Refuses one round-trip time for each source if a single source stands for all connections.
     fn check_distances(&self) -> Result<(), ScenarioError> {
         for (i, group) in self.traffic.iter().enumerate().filter(|(_, t)| t.entry.is_open_loop()) {
             let (path, rtt) = match &group.rtt {
@@ -337,8 +341,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// For each group the number of the one after whose start it begins, or what it was called where
-    /// there is none.
+    /// For each group, the index of the group after whose start it starts; `Err` has the name that
+    /// the scenario gives if no group is called so.
     pub fn leaders(&self) -> Vec<Option<Result<usize, &str>>> {
         let names = self.traffic.iter().enumerate().map(|(i, group)| (group.name.as_str(), i));
         let numbers: BTreeMap<&str, usize> = names.collect();
@@ -347,7 +351,8 @@ impl Scenario {
         self.traffic.iter().map(|group| group.start_after.as_ref().map(of)).collect()
     }
 
-    /// Refuses a start after that of a group that is not there, or that waits for this one.
+    /// Refuses a start after that of a group that does not exist, or that itself waits for this
+    /// one.
     fn check_starts(&self) -> Result<(), ScenarioError> {
         let leaders = self.leaders();
         let path = |i: usize| format!("traffic.{i}.start_after.group");

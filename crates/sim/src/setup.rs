@@ -30,20 +30,20 @@ pub use preview::{capacities, estimate};
 pub use resolved::resolve;
 use round_trips::round_trips;
 
-/// What a scenario's world is made of, for who moves it.
+/// The parts of a scenario's world, for the driver that moves packets through it.
 pub struct Parts {
-    /// Ports, and the delays behind them.
+    /// Ports, and the propagation delays behind them.
     pub network: Network,
     /// Names of the ports.
     pub names: Vec<String>,
-    /// Lists of ports, of which groups have the places.
+    /// Routes, which are lists of port indices; groups refer to them by index.
     pub routes: Vec<Vec<u32>>,
-    /// Groups, each with what makes its users or senders.
+    /// Groups, each with the population that creates its users or senders.
     pub groups: Vec<(Group, traffic::Population)>,
 }
 
-/// The parts of a scenario, every port of them event by event, for a driver that has packets of its
-/// own.
+/// The parts of a scenario in which every port works event by event, for a driver that has packets
+/// of its own (a live run).
 ///
 /// # Errors
 /// A sentence, if parameters contradict each other or a load was not calibrated into users.
@@ -51,8 +51,8 @@ pub fn parts(scenario: &Scenario) -> Result<Parts, ScenarioError> {
     assemble(scenario, &scenario.port_names(), None).map_err(ScenarioError::on_one_line)
 }
 
-/// The world of a scenario before its first event, and the names of its ports. Those called
-/// `captured` show their packets; `watch` says what may be looked at meanwhile.
+/// The world of a scenario before its first event, and the names of its ports. Ports in `captured`
+/// show their packets; `watch` selects what an observer may read during the run.
 ///
 /// # Errors
 /// A sentence, if parameters contradict each other or a load was not calibrated into users.
@@ -81,7 +81,7 @@ pub(crate) fn world(
     Ok((world, names))
 }
 
-/// The parts of a simulation: departures are computed at arrival where the discipline allows it.
+/// As [`parts`], for a simulation: disciplines that allow it compute departures at arrival.
 ///
 /// # Errors
 /// As [`parts`].
@@ -144,7 +144,7 @@ impl Scenario {
         Window { from: Instant::ZERO + self.params.time("warmup"), to: end }
     }
 
-    /// Whether any group's packets are dropped or marked by their numbers.
+    /// Whether any group has a script, which drops or marks packets by their numbers.
     pub(crate) fn has_scripts(&self) -> bool {
         self.traffic.iter().any(|group| !group.script.is_empty())
     }
@@ -155,12 +155,12 @@ impl Scenario {
     }
 }
 
-/// Puts ports together under their names.
+/// Builds the ports and routes of a scenario.
 struct Builder<'a> {
     scenario: &'a Scenario,
     captured: HashSet<&'a str>,
     sampled: HashSet<&'a str>,
-    /// Ports of which there are many: copies of a link.
+    /// Names of the ports that belong to copies of links.
     copied: HashSet<String>,
     watch: Option<&'a Watch>,
     /// Radio channels by the names of their links.
@@ -169,7 +169,7 @@ struct Builder<'a> {
     ports: Vec<(Port, Duration)>,
     names: Vec<String>,
     routes: Vec<Vec<u32>>,
-    /// Place of every route in `routes`.
+    /// Index of every route in `routes`.
     known: HashMap<Vec<u32>, u32>,
 }
 
@@ -242,7 +242,7 @@ impl<'a> Builder<'a> {
         (self.ports.len() - 1) as u32
     }
 
-    /// The places of one direction of a link, of all its copies.
+    /// Indices of the effects and ports in one direction of a link, for each of its copies.
     fn places(
         &mut self,
         index: usize,
@@ -257,8 +257,8 @@ impl<'a> Builder<'a> {
         Ok(Places::PerClients { clients, copies: copies.map(of).collect::<Result<_, _>>()? })
     }
 
-    /// The places that a packet passes on a link: effects before the queue, the queue and its line,
-    /// effects behind them.
+    /// Indices of the elements that a packet passes on a link: effects before the queue, the queue
+    /// with its line, effects behind them.
     fn link_ports(
         &mut self,
         index: usize,
@@ -279,7 +279,7 @@ impl<'a> Builder<'a> {
         Ok(effects.around(port, self))
     }
 
-    /// The queue of `port` with a hash of its own in every replication, unless a seed was given.
+    /// The queue of `port`; unless the scenario gives its hash a seed, each replication draws one.
     fn hashed(&self, port: &str, queue: &Queue) -> Queue {
         if queue.entry.about.fields.iter().all(|field| field.name != HASH_SEED_FIELD) {
             return queue.clone();
@@ -289,7 +289,7 @@ impl<'a> Builder<'a> {
         Queue { params, ..queue.clone() }
     }
 
-    /// A machine's own line towards the links: nothing is lost there.
+    /// Adds a machine's own line towards the links, with an unlimited queue.
     fn access_port(&mut self, side: &str, machine: u32, rate: Rate) -> u32 {
         let wire = Wire::new(rate, Framing::NONE);
         let name = format!("access.{side}{machine}");
@@ -389,7 +389,7 @@ pub(crate) fn build_queue(
 }
 
 impl Traffic {
-    /// What its end systems do.
+    /// The TCP or QUIC profile of the group's end systems, with its parameters.
     ///
     /// # Errors
     /// Parameters of TCP or QUIC that contradict each other.

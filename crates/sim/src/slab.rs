@@ -1,24 +1,24 @@
-//! Reusable numbered places.
+//! A slab: a vector with reusable slots, addressed by index.
 
 use std::num::NonZero;
 
-/// A place that is remembered, in four bytes also where there may be none.
+/// The index of a slot, stored so that an optional index also takes four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept(NonZero<u32>);
 
 impl Kept {
-    /// Remembers a place.
+    /// Stores the index of a slot.
     pub fn new(place: u32) -> Self {
         Kept(NonZero::new(place.wrapping_add(1)).expect("fewer than 2^32 - 1 at a time"))
     }
-    /// The number of the place.
+    /// The index of the slot.
     #[inline]
     pub fn place(self) -> u32 {
         self.0.get() - 1
     }
 }
 
-/// A vector whose freed places are used again, last freed first (it is still in the cache).
+/// A vector whose freed slots are reused, last freed first (its memory is still in the cache).
 pub struct Slab<T> {
     places: Vec<T>,
     free: Vec<u32>,
@@ -31,7 +31,8 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// A place to fill: a freed one, which still holds its last value, or a new one with `make`.
+    /// Allocates a slot and returns its index: a freed slot, which still holds its last value, or a
+    /// new one with the value of `make`.
     #[inline]
     pub fn place(&mut self, make: impl FnOnce() -> T) -> u32 {
         self.free.pop().unwrap_or_else(|| {
@@ -44,16 +45,16 @@ impl<T> Slab<T> {
     pub fn free(&mut self, index: u32) {
         self.free.push(index);
     }
-    /// This place, if there is one.
+    /// The value of this slot, if the index exists.
     #[inline]
     pub fn get(&self, index: u32) -> Option<&T> {
         self.places.get(index as usize)
     }
-    /// All places, also the free ones.
+    /// The values of all slots, the free ones included.
     pub fn places(&self) -> &[T] {
         &self.places
     }
-    /// All places, also the free ones.
+    /// The values of all slots, the free ones included.
     pub fn places_mut(&mut self) -> &mut [T] {
         &mut self.places
     }

@@ -1,4 +1,5 @@
-//! A run that its caller steers: observed and changed between slices of its time.
+//! Steering of a run: its caller reads ports and changes parameters between slices of simulated
+//! time.
 
 use packet::DropReason;
 
@@ -6,30 +7,30 @@ use crate::error::ScenarioError;
 use crate::run::Run;
 use crate::world::World;
 
-/// What crossed one port since the last look, and what waits there.
+/// Packets that crossed one port since its last snapshot, and those that wait there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortSnapshot {
-    /// Packets and bytes waiting now.
+    /// Packets waiting now.
     pub packets: u64,
-    /// Bytes waiting.
+    /// IP bytes waiting now.
     pub bytes: u64,
-    /// Packets that came in.
+    /// Packets that arrived since the last snapshot.
     pub arrivals: u64,
-    /// Packets whose transmission began (one that ends in a later second is counted there), their IP
-    /// bytes, and how long they had waited, s.
+    /// Packets whose transmission began since the last snapshot; a transmission that ends in a
+    /// later second counts in that second.
     pub departures: u64,
-    /// Bytes that left.
+    /// IP bytes of these departures.
     pub departure_bytes: u64,
-    /// Time that the packets that left had waited, in total.
+    /// Sum of the queueing delays of these departures, s.
     pub waited_s: f64,
-    /// Packets dropped.
+    /// Packets dropped since the last snapshot.
     pub drops: u64,
-    /// Packets marked.
+    /// Packets marked since the last snapshot.
     pub marks: u64,
 }
 
 impl PortSnapshot {
-    /// Its fields in order.
+    /// The fields of the snapshot as numbers, in order.
     pub fn numbers(&self) -> [f64; 8] {
         let PortSnapshot {
             packets,
@@ -47,7 +48,7 @@ impl PortSnapshot {
     }
 }
 
-/// Counts from the begin of a run.
+/// Counters of a port since the begin of the run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     arrivals: u64,
@@ -56,7 +57,8 @@ struct Counts {
     marks: u64,
 }
 
-/// A port that is looked at: what was seen, and what whole seconds that are over hold.
+/// The observer of a port: its counters at the last snapshot (`seen`), and those of all whole
+/// seconds that are over (`over`).
 #[derive(Clone, Debug)]
 pub(crate) struct PortObserver {
     place: usize,
@@ -106,11 +108,11 @@ impl PortObserver {
 }
 
 impl Run {
-    /// What has crossed a port (`<link>.forward`, `<link>.reverse`) since the last look at it, and
-    /// what waits there. Looking changes nothing of a run.
+    /// Packets that have crossed a port (`<link>.forward`, `<link>.reverse`) since its last
+    /// snapshot, and those that wait there. Reading does not change the run.
     ///
     /// # Errors
-    /// If there is no such port.
+    /// If no port has this name.
     pub fn port_snapshot(&mut self, port: &str) -> Result<PortSnapshot, ScenarioError> {
         let place = self.place(port)?;
         let known = self.observers.iter().position(|observers| observers.place == place);
@@ -122,13 +124,13 @@ impl Run {
         Ok(self.observers[which].snapshot(&mut self.world))
     }
 
-    /// Changes a parameter of the discipline of a port, between two slices of the run's time, for
-    /// all later arrivals. State (averages, counts, what waits) stays. Two runs with equal changes
-    /// at equal instants are equal to the bit.
+    /// Changes a parameter of a port's discipline between two slices of simulated time, for all
+    /// later arrivals. The discipline's state (averages, counters, waiting packets) is kept. Two
+    /// runs with equal changes at equal instants are equal to the bit.
     ///
     /// # Errors
-    /// If there is no such port, or its discipline has no parameter of this name that can be changed
-    /// while it works, or not to this value.
+    /// If no port has this name, or if its discipline cannot change a parameter of this name, or
+    /// not to this value, during a run.
     pub fn set(&mut self, port: &str, name: &str, value: f64) -> Result<(), ScenarioError> {
         let (place, now) = (self.place(port)?, self.world.now());
         if self.world.port(place).set(now, name, value) {

@@ -1,4 +1,4 @@
-//! Where hosts sit, how far apart they are, and what clocks they have.
+//! The sides on which hosts are, the round-trip times between them, and their clocks.
 
 use packet::{Duration, Instant, Rng};
 use tcp::HostClock;
@@ -6,14 +6,14 @@ use tcp::HostClock;
 /// The two sides of the links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Where the browsers sit; links carry "forward" traffic towards it.
+    /// The side of the browsers; "forward" traffic goes towards it.
     Clients,
-    /// Where the web servers sit.
+    /// The side of the web servers.
     Servers,
 }
 
 impl Side {
-    /// How a scenario calls it.
+    /// The name that scenarios use.
     pub fn name(self) -> &'static str {
         match self {
             Side::Clients => "clients",
@@ -21,7 +21,7 @@ impl Side {
         }
     }
 
-    /// The opposite side.
+    /// The side opposite to this one.
     pub fn other(self) -> Side {
         match self {
             Side::Clients => Side::Servers,
@@ -40,7 +40,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Both, in the order of the scenario.
+    /// Both directions, in the order that scenarios use.
     pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 
     /// The direction of packets that this side sends.
@@ -48,7 +48,7 @@ impl Direction {
         if side == Side::Servers { Direction::Forward } else { Direction::Reverse }
     }
 
-    /// How a scenario calls it.
+    /// The name that scenarios use.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Forward => "forward",
@@ -56,7 +56,7 @@ impl Direction {
         }
     }
 
-    /// What the names of a link's fields about its rate in this direction begin with.
+    /// Prefix of the names of a link's fields that concern its rate in this direction.
     pub fn prefix(self) -> &'static str {
         match self {
             Direction::Forward => "",
@@ -71,7 +71,8 @@ impl std::fmt::Display for Direction {
     }
 }
 
-/// The routes of what one side of a group sends, by machine; machines beyond their number take them in turn.
+/// Routes of the packets that one side of a group sends, by machine. If there are more machines
+/// than routes, machines take the routes in turn.
 #[derive(Clone, Debug)]
 pub enum Routes {
     /// The sending machine selects the route.
@@ -117,22 +118,23 @@ impl Machines {
     pub fn count(&self, side: Side) -> u32 {
         self.of(side).len() as u32
     }
-    /// A machine's clock.
+    /// The phases of a machine's clocks.
     pub fn clock(&self, side: Side, machine: u32) -> HostClock {
         let clocks = self.of(side);
         clocks[machine as usize % clocks.len()]
     }
-    /// A machine's number among those of both sides.
+    /// Number of a machine, unique over both sides.
     pub fn number(&self, side: Side, machine: u32) -> u32 {
         2 * (machine % self.count(side)) + u32::from(side == Side::Servers)
     }
 }
 
-/// Names of the random streams from which the machines of a side have their boot instants.
+/// Names of the random streams from which the boot instants of a side's machines are drawn.
 const CLIENTS: &str = "clock.clients";
 const SERVERS: &str = "clock.servers";
 
-/// When a machine was booted, as nanoseconds into a second: where its ticks lie.
+/// Boot instant of a machine, ns within a second; it decides the phases of the machine's clock
+/// ticks.
 fn boot(seed: u64, side: &str, machine: u32) -> u64 {
     Rng::indexed(seed, side, u64::from(machine)).below(1_000_000_000)
 }
@@ -142,38 +144,39 @@ fn clock(boot: u64) -> HostClock {
     HostClock { slow: phase(500_000_000), fast: phase(200_000_000) }
 }
 
-/// The clocks by which the clients' machines delay packets, as dummynet does from the kernel's clock
-/// interrupt: one period, and a phase for each machine, that of its other clocks.
+/// Clocks by which the client machines delay packets, as dummynet does in the kernel's clock
+/// interrupt. All have one period; the phase of each is that of its machine's other clocks.
 #[derive(Clone, Debug, Default)]
 pub struct DelayClocks {
     tick: Duration,
-    /// When each machine's first tick comes.
+    /// Time of each machine's first tick.
     phases: Vec<Duration>,
 }
 
 impl DelayClocks {
-    /// Clocks of this period on `clients` machines; zero for exact delays.
+    /// Clocks with the period `tick` on `clients` machines; a period of zero makes delays exact.
     pub fn new(seed: u64, clients: u32, tick: Duration) -> Self {
         let machines = if tick == Duration::ZERO { 0 } else { clients };
         let phase = |i| Duration::from_nanos(boot(seed, CLIENTS, i) % tick.nanos());
         DelayClocks { tick, phases: (0..machines).map(phase).collect() }
     }
 
-    /// Whether nothing is rounded.
+    /// Whether delays are exact and not rounded to ticks.
     #[inline]
     pub fn are_exact(&self) -> bool {
         self.tick == Duration::ZERO
     }
 
-    /// When a packet that meets this delay of a machine at `at` goes on. Dummynet stores whole ticks
-    /// and counts from the tick before the packet came, so it waits between n - 1 and n ticks.
+    /// When a packet is released that a machine begins to delay at `at`. Dummynet stores the delay
+    /// as n whole ticks and counts from the tick before the packet's arrival, so that the packet
+    /// waits between n - 1 and n ticks.
     pub fn end(&self, machine: u32, at: Instant, delay: Duration) -> Instant {
         let tick = self.tick.nanos();
         let ticks = delay.nanos() / tick;
         if ticks == 0 {
             return at;
         }
-        // Counted from a tick before the run began, so that nothing is negative.
+        // Ticks are counted from one before the run began, so that no time is negative.
         let before = tick - self.phases[machine as usize].nanos();
         let last = (at.nanos() + before) / tick;
         Instant::from_nanos((last + ticks).saturating_mul(tick).saturating_sub(before))
@@ -187,20 +190,20 @@ pub const TCPEVAL_MS: [u64; 9] = [4, 28, 54, 74, 98, 124, 150, 174, 200];
 /// Round-trip propagation times of connections.
 #[derive(Clone, Debug)]
 pub enum RoundTrips {
-    /// One value for all.
+    /// One round-trip time for all connections.
     Constant(Duration),
-    /// One per pair of machines, by `own machine * peers + peer`.
+    /// One round-trip time for each pair of machines, at index `own machine * peers + peer`.
     Pairs {
         /// Round-trip times, in the order of the pairs of machines.
         table: Vec<Duration>,
         /// Number of machines of the other side.
         peers: u32,
     },
-    /// One per user or flow, in turn.
+    /// One round-trip time for each user or flow; a shorter list is repeated.
     Sources(Vec<Duration>),
-    /// One of these for every connection, all equally likely.
+    /// One of these round-trip times for every connection, all equally likely.
     OneOf(Vec<Duration>),
-    /// Uniform between two times, drawn for every connection.
+    /// A round-trip time drawn uniformly between two bounds for every connection.
     Connections {
         /// Smallest round-trip time.
         min: Duration,
@@ -210,8 +213,9 @@ pub enum RoundTrips {
 }
 
 impl RoundTrips {
-    /// The round-trip time of a new connection of `source` between two machines. Sources are
-    /// numbered within their group, so that a group's distances do not depend on others.
+    /// Draws the round-trip time of a new connection of `source` between two machines. Sources are
+    /// numbered within their group, so that a group's round-trip times do not depend on other
+    /// groups.
     pub fn draw(&self, machine: u32, peer: u32, source: u32, rng: &mut Rng) -> Duration {
         match self {
             RoundTrips::Constant(time) => *time,
@@ -224,8 +228,8 @@ impl RoundTrips {
         }
     }
 
-    /// `n` values spread evenly over `min..max` (the middle of every n-th part) in an order
-    /// drawn by `rng`: every seed has the same mean (constructed).
+    /// `n` round-trip times spread evenly over `min..max` (the middle of every n-th part), in an
+    /// order drawn by `rng`: every seed gives the same mean (constructed).
     pub fn stratified(min: Duration, max: Duration, n: u32, rng: &mut Rng) -> Vec<Duration> {
         let span = u128::from((max - min).nanos());
         let part = |i: u32| span * (2 * u128::from(i) + 1) / (2 * u128::from(n));
@@ -286,7 +290,7 @@ mod tests {
         let machines = Machines::new(1, 3, 2);
         let of = |side, n: u32| (0..n).map(|i| machines.number(side, i)).collect::<Vec<_>>();
         assert_eq!([of(Side::Clients, 3), of(Side::Servers, 2)], [vec![0, 2, 4], vec![1, 3]]);
-        // Applications may count on: these are the same machines again.
+        // Numbers beyond the last machine begin again at the first.
         assert_eq!([machines.number(Side::Clients, 4), machines.number(Side::Servers, 2)], [2, 1]);
     }
 

@@ -1,5 +1,6 @@
-//! A look into a run that is under way: what happened at the watched ports and to requests since
-//! the last look. Looking changes nothing of a run's results, and what waits for a look is bounded.
+//! Observation of a run while it goes on: events at the watched ports and of requests since the
+//! last snapshot. Observing does not change the results, and the memory for events that wait for a
+//! snapshot is bounded.
 
 mod pictures;
 
@@ -11,17 +12,18 @@ use self::pictures::Pictures;
 use crate::port::Port;
 use crate::world::World;
 
-/// Which ports are watched, and how finely.
+/// The ports to watch, and the time resolution.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     pub settings: WatchSettings,
     pub keep: Keep,
-    /// The queues of the scenario, and the way back of the first: its packets are watched only.
+    /// Names of the scenario's recorded queues, and of the opposite direction of the first one, of
+    /// which only the packets are watched.
     pub ports: Vec<String>,
 }
 
 impl Watch {
-    /// An observer of a scenario whose studied ports are `queues`.
+    /// The watch for a scenario whose studied ports are `queues`.
     pub fn new(bin: Duration, keep: Keep, queues: &[String]) -> Watch {
         let mut ports = queues.to_vec();
         let (link, direction) = queues[0].rsplit_once('.').expect("a port is <link>.<direction>");
@@ -34,20 +36,20 @@ impl Watch {
     }
 }
 
-/// What was looked at already.
+/// An observer of a run: the watched ports, and how far they have been read.
 #[derive(Clone, Debug)]
 pub(crate) struct Observer {
     keep: Keep,
-    /// Place and name of each watched port.
+    /// Index and name of each watched port.
     ports: Vec<(usize, String)>,
-    /// Whole seconds that were looked at.
+    /// Number of whole seconds that have been read.
     seconds: usize,
     pictures: Pictures,
 }
 
 impl Observer {
-    /// Nothing looked at yet of the watched ports, out of all of a world, whose groups have these
-    /// names.
+    /// An observer that has read nothing yet. `all` are the names of all ports of the world,
+    /// `groups` those of its groups.
     pub fn new(watch: Watch, all: &[String], groups: Vec<String>) -> Observer {
         let place = |name: String| Some((all.iter().position(|known| *known == name)?, name));
         Observer {
@@ -58,8 +60,8 @@ impl Observer {
         }
     }
 
-    /// Call it before the world moves to `until`: it stops the world at the end of every second on
-    /// the way and reads what is shown there.
+    /// Must be called before the world moves to `until`: it stops the world at the end of every
+    /// second on the way, and reads which pictures viewers are shown.
     pub fn follow(&mut self, world: &mut World, until: Instant) {
         while self.pictures.next_second() <= until {
             world.run_until(self.pictures.next_second());
@@ -67,12 +69,12 @@ impl Observer {
         }
     }
 
-    /// What was shown until now is not counted any more.
+    /// The measured interval begins: pictures shown until now do not count.
     pub fn begin_measuring(&mut self) {
         self.pictures.begin_measuring();
     }
 
-    /// What has happened since the last look, as JSON.
+    /// What has happened since the last snapshot, as JSON.
     pub fn snapshot(&mut self, world: &mut World, over: bool) -> Json {
         let now = world.now();
         let until = match over {
@@ -105,8 +107,8 @@ impl Observer {
         })
     }
 
-    /// What happened to packets since the last look: [`PACKET_NUMBERS`] numbers for each event,
-    /// port by port.
+    /// Appends the packet events since the last call to `out`: [`PACKET_NUMBERS`] numbers for each
+    /// event, port by port.
     pub fn packets(&mut self, world: &mut World, out: &mut Vec<f64>) {
         for (number, (place, _)) in self.ports.iter().enumerate() {
             if let Some(trace) = world.port(*place).meter_mut().packet_trace() {
@@ -115,7 +117,7 @@ impl Observer {
         }
     }
 
-    /// Whether packets are to be seen from now on.
+    /// Switches the packet trace of the watched ports on or off.
     pub fn watch_packets(&mut self, world: &mut World, on: bool) {
         for (place, _) in &self.ports {
             if let Some(trace) = world.port(*place).meter_mut().packet_trace() {
@@ -127,9 +129,10 @@ impl Observer {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Numbers that say what happened to a packet: the watched port's place, time in seconds, what (0
-/// arrived, 1 its transmission began, 2 dropped, 3 marked), cause (255 none), kind and whether it
-/// was sent before, group, user, IP bytes, number while it is on its way, packets waiting.
+/// Number of values that describe a packet event: index of the watched port, time in seconds, event
+/// (0 arrival, 1 begin of transmission, 2 drop, 3 mark), reason (255 for none), kind of packet,
+/// whether it is a retransmission, group, user, IP bytes, and the handle of the packet while it is
+/// in flight.
 pub const PACKET_NUMBERS: usize = 10;
 
 fn row(port: usize, seen: &TracedPacket) -> [f64; PACKET_NUMBERS] {
@@ -164,7 +167,7 @@ fn port(port: &mut Port, name: &str, now: Instant, seconds: std::ops::Range<usiz
     })
 }
 
-/// A series of a second each for every cause.
+/// For every reason, its name and a series of counts, one per second.
 fn by_cause(rows: &[Second], of: fn(&Second) -> [u64; DropReason::ALL.len()]) -> Json {
     let series = |cause: usize| rows.iter().map(|row| of(row)[cause]).collect::<Json>();
     let named = |(cause, why): (usize, &DropReason)| (why.name().to_owned(), series(cause));

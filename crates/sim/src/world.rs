@@ -1,9 +1,10 @@
-//! The world: hosts, ports and wires in vectors, named by index, moved by one loop with one
-//! match. A packet carries its route; there are no routing tables and no pointers between nodes.
+//! The simulated world: hosts, ports and lines in vectors, addressed by index, and one event loop
+//! with one `match`. A packet carries its route; there are no routing tables and no pointers
+//! between nodes.
 //!
-//! What the world does at an event stands in `forwarding` (packets between hosts, over the
-//! `network`), `hosts` (the ends of connections) and `applications` (users and senders). What is
-//! measured is reported to the [`Recorder`]. The fields of [`World`] are its parts' alone.
+//! Events are handled in `forwarding` (packets between hosts, over the `network`), `hosts` (the
+//! ends of connections) and `applications` (users and senders). Measurements are reported to the
+//! [`Recorder`]. Only these modules access the fields of [`World`].
 
 mod applications;
 mod beginning;
@@ -48,66 +49,67 @@ use crate::scenario::Scenario;
 use crate::slab::Slab;
 use crate::topology::{Machines, RoundTrips, Routes, Side};
 
-/// What can happen.
+/// A future event.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// A packet reaches the next port of its route.
     Arrive(u32),
-    /// A packet reaches its host: an end of a connection, or none of a datagram.
+    /// A packet reaches its host: an end of a connection, or the receiver of a datagram.
     Deliver { packet: u32, connection: u32, end: u8 },
     /// An explicit port finishes a transmission.
     Finish(u32),
-    /// An explicit port's discipline has scheduled a tick.
+    /// An update that the discipline or the channel of a port has requested is due.
     Tick(u32),
-    /// A connection end's timer may be due.
+    /// A timer of an end of a connection may be due.
     Timer { connection: u32, serial: Serial, end: u8 },
     /// A server program has finished an answer.
     Serve { connection: u32, serial: Serial },
-    /// An application has scheduled a wake-up; it is a source of this group.
+    /// A wake-up is due that an application, a source of this group, has scheduled.
     Wake { source: u32, group: u16 },
-    /// A group begins whose start is counted from another's.
+    /// A group starts whose start depends on that of another group.
     Begin(u16),
-    /// An effect has held a packet for as long as it may.
+    /// The longest time has passed for which an effect may hold a packet back.
     Release(u32),
 }
 
-/// A machine with this many sources has timers enough to keep those of one tick together.
+/// Number of sources per machine from which on the timers of one clock tick are stored together.
 const MANY: u32 = 16;
 
 /// A group of users or senders that share their settings.
 pub struct Group {
-    /// Its name, and that of its random streams.
+    /// Name of the group, and of its random streams.
     pub name: String,
-    /// On which side of the links they sit.
+    /// Side of the links on which the users or senders are.
     pub side: Side,
-    /// Both ends' TCP.
+    /// TCP or QUIC profile of both ends.
     pub profile: Arc<Profile>,
-    /// What the group's machines send, what the other side sends.
+    /// Routes of the packets that the group's machines send, and of those that the other side
+    /// sends.
     pub routes: [Routes; 2],
     /// Round-trip times of the group's connections.
     pub round_trips: RoundTrips,
-    /// Number of its first source among all; set by `World::add_group`.
+    /// Index of the group's first source among all sources; set by `World::add_group`.
     pub first_member: u32,
-    /// Whether many of its timers expire at one instant: 4.4BSD's at ticks of hosts that many
-    /// sources share.
+    /// Whether many timers of the group expire at one instant, as 4.4BSD's do at the ticks of a
+    /// host that many sources share.
     pub shares_ticks: bool,
-    /// Whether it begins only after another group's start.
+    /// Whether the group starts only after another group.
     pub waits: bool,
-    /// The groups that begin after its start, and how long; none once it has started.
+    /// Groups that start after this one, each with its delay; empty once this group has started.
     pub dependents: Vec<(u16, Duration)>,
-    /// Differentiated services code point of its packets.
+    /// Differentiated services code point of the group's packets.
     pub dscp: u8,
 }
 
 impl Group {
-    /// The round-trip time of a new connection of `source`, who has this machine, to the machine
-    /// `peer`.
+    /// Draws the round-trip time of a new connection from `source`, which is on `machine`, to the
+    /// machine `peer`.
     pub fn draw_round_trip(&self, machine: u32, peer: u32, source: u32, rng: &mut Rng) -> Duration {
         self.round_trips.draw(machine, peer, source - self.first_member, rng)
     }
 
-    /// Delay after the last port of what each end sends. The whole round trip lies at the
-    /// clients' entrance (dummynet on the browser machines).
+    /// Propagation delay after the last port for the packets of each end. The whole round-trip time
+    /// is added at the clients' entrance (dummynet on the browser machines).
     pub fn tails(&self, round_trip: Duration) -> [Duration; 2] {
         match self.side {
             Side::Clients => [Duration::ZERO, round_trip],
@@ -116,14 +118,14 @@ impl Group {
     }
 }
 
-/// Everything that moves.
+/// The state of the whole simulation.
 pub struct World {
     events: EventQueue<Event>,
     now: Instant,
-    /// Events up to here are being served.
+    /// Instant up to which events are being served.
     until: Instant,
     network: Network,
-    /// Lists of ports.
+    /// Routes, which are lists of port indices.
     routes: Vec<Vec<u32>>,
     machines: Machines,
     groups: Vec<Group>,
@@ -133,11 +135,11 @@ pub struct World {
     connections: Slab<Connection>,
     streams: Vec<Stream>,
     in_flight: Slab<InFlight>,
-    /// Only if a group's hosts remember anything.
+    /// The hosts' cache of path metrics; `None` if no group's profile keeps any.
     host_cache: Option<Box<HostCache>>,
-    /// Only if packets are to be captured.
+    /// The capture of packets, if there is one.
     tap: Option<Box<Tap>>,
-    /// Only if packets are dropped or marked by their numbers.
+    /// Scripts that drop or mark packets by their numbers, if there are any.
     scripts: Option<Box<Scripts>>,
     serials_given: u32,
     owners: Owners,
@@ -151,7 +153,7 @@ pub struct World {
 }
 
 impl World {
-    /// A world at rest; a route is a list of ports.
+    /// A world before its first event; a route is a list of port indices.
     pub fn new(
         network: Network,
         routes: Vec<Vec<u32>>,
@@ -190,7 +192,8 @@ impl World {
         world
     }
 
-    /// Adds a group and its applications, one for each source; its side's machines take turns.
+    /// Adds a group and its applications, one for each source. Sources are spread in turn over the
+    /// machines of the group's side.
     pub fn add_group(&mut self, mut group: Group, seed: u64, sources: u32, apps: Box<dyn Sources>) {
         let index = u16::try_from(self.groups.len()).expect("a scenario has few enough groups");
         group.first_member = self.sources.len() as u32;
@@ -204,7 +207,7 @@ impl World {
         self.apps.push(apps);
         self.sources.reserve_exact(sources as usize);
         prefetch::huge_pages(&self.sources);
-        self.events.reserve(sources as usize); // each will wait to be woken
+        self.events.reserve(sources as usize); // each source will have a wake-up event
         self.sources.extend(
             (0..sources).map(|i| {
                 Source::new(index, i % machines, Rng::indexed(seed, &stream, u64::from(i)))
@@ -218,13 +221,13 @@ impl World {
         self.apps[group].at(source - self.groups[group].first_member)
     }
 
-    /// From here on `tap` looks at packets. Call before the start.
+    /// Lets `tap` capture packets; must be called before the start.
     pub fn capture(&mut self, tap: Tap) {
         self.tap = Some(Box::new(tap));
         self.owners = Owners::new(Some(Keep::Everything));
     }
 
-    /// The next event; timers of connections that are over may be left out.
+    /// The next event; timers of connections that have ended may be left out.
     #[inline]
     fn next_event(&mut self, until: Instant) -> Option<(Instant, Event)> {
         let connections = &self.connections;
@@ -269,7 +272,7 @@ impl World {
         self.now
     }
 
-    /// Events served so far.
+    /// Number of events served so far.
     pub fn events_served(&self) -> u64 {
         self.events.served()
     }
@@ -284,14 +287,14 @@ impl World {
         &self.recorder
     }
 
-    /// Discards what was kept of the seconds before this one.
+    /// Discards the values per second of all seconds before `second`.
     pub fn forget_before(&mut self, second: usize) {
         self.recorder.forget_before(second);
         let ports = self.network.ports_mut();
         ports.iter_mut().for_each(|port| port.meter_mut().forget_before(second));
     }
 
-    /// What each group's viewers were shown so far; none where nothing is shown.
+    /// Sums of what each group's viewers were shown so far; `None` for a group that shows nothing.
     pub fn shown(&mut self) -> Vec<Option<Shown>> {
         let mut groups = vec![None; self.groups.len()];
         let now = self.now;
@@ -313,8 +316,8 @@ impl World {
         (0..self.sources.len() as u32).for_each(|source| self.app(source).measure(now));
     }
 
-    /// Ends the run at `end`: brings measurements up to date and hands them out. The ports have
-    /// these names.
+    /// Ends the run at `end`: completes the measurements and returns them. `names` are the names of
+    /// the ports.
     pub fn outcome(mut self, end: Instant, scenario: &Scenario, names: &[String]) -> Outcome {
         self.network.ports_mut().iter_mut().for_each(|port| port.finish(end));
         if let Some(tap) = &mut self.tap {
@@ -351,8 +354,8 @@ impl World {
         })
     }
 
-    /// Asserts the laws that must hold at any instant: at every port after every event, and for
-    /// every flow now and then.
+    /// Asserts that packets are conserved: at every port after every event, and in every flow after
+    /// every 1,024 events.
     fn check(&mut self) {
         self.network.ports().iter().for_each(Port::check);
         if self.events.served().is_multiple_of(1024) {

@@ -1,4 +1,4 @@
-//! The ports of links that are no wires.
+//! Ports of links that are channels (Wi-Fi, DOCSIS, cellular) and not wires.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use crate::scenario::{Channel, Link};
 use crate::topology::Direction;
 
 impl Builder<'_> {
-    /// One direction of a link that is a channel.
+    /// Adds the port of one direction of a link that is a channel. Returns its index.
     pub(super) fn channel_port(
         &mut self,
         index: usize,
@@ -28,7 +28,7 @@ impl Builder<'_> {
         let port: Box<dyn port::Channel> = match channel {
             Channel::Wifi(wifi) => {
                 let queues = queues(wifi.disciplines(direction))?;
-                // The other direction contends for the same channel.
+                // Both directions contend for one radio channel.
                 let window = self.scenario.window();
                 let new =
                     || Arc::new(Mutex::new(Medium::new(wifi.timing(), wifi.stations(), window)));
@@ -50,7 +50,7 @@ impl Builder<'_> {
         Ok((self.ports.len() - 1) as u32)
     }
 
-    /// The disciplines of a channel's port, each with a hash of its own.
+    /// The disciplines of a channel's port, each with a hash seed of its own.
     fn queues(
         &self,
         index: usize,

@@ -1,4 +1,4 @@
-//! The effects of a link, built.
+//! Builds the effects of links.
 
 use packet::{Duration, Rng};
 use record::{Meter, MeterSettings, Window};
@@ -12,14 +12,14 @@ use crate::port::{EffectPort, Port};
 use crate::scenario::{self, Changes, Link};
 use crate::topology::Direction;
 
-/// An effect with its place's name and its random stream.
+/// An effect with its name and its random stream.
 pub(super) struct Placed {
     pub(super) name: String,
     pub(super) effect: Box<dyn Effect>,
     pub(super) rng: Rng,
 }
 
-/// The effects that packets pass in one direction of a link.
+/// The effects before and behind the queue in one direction of a link.
 #[derive(Default)]
 pub(super) struct Effects {
     pub(super) arrival: Vec<Placed>,
@@ -27,7 +27,8 @@ pub(super) struct Effects {
 }
 
 impl Effects {
-    /// The places of a link's direction, in order: those before the queue, the port, those behind it.
+    /// Indices of the elements in a link's direction, in order: effects before the queue, the port,
+    /// effects behind it.
     pub(super) fn around(self, port: u32, builder: &mut Builder) -> Vec<u32> {
         let before = self.arrival.into_iter().map(|effect| builder.effect_port(effect));
         let mut places: Vec<u32> = before.collect();
@@ -37,16 +38,16 @@ impl Effects {
     }
 }
 
-/// What closes the line in one direction of a link.
+/// The times at which the line is open in one direction of a link, and its speed then.
 pub(super) struct Gates {
     open: All,
-    /// How many times as fast as its rate the line is while it is open.
+    /// Factor by which the line is faster than its rate while it is open.
     faster: f64,
 }
 
-/// Each effect of one direction with its place in the list and the name of its place on the route:
-/// the second of a kind has a 2 behind it. Streams are named so too: an effect of another kind, or
-/// one behind it, moves no draw of it.
+/// The effects of one direction, each with its index in the scenario's list and its name; the
+/// second of a kind has a 2 at the end of its name. Random streams have these names too, so that an
+/// effect of another kind, or one further behind, does not change an effect's draws.
 fn named(link: &Link, direction: Direction) -> Vec<(usize, String, &scenario::Effect)> {
     let mut named: Vec<(usize, String, &scenario::Effect)> = Vec::new();
     for (place, effect) in link.effects.iter().enumerate().filter(|(_, e)| e.acts_on(direction)) {
@@ -82,7 +83,7 @@ fn built(
     named(link, direction).into_iter().map(build).collect()
 }
 
-/// The effects that packets pass.
+/// Builds the effects that act on packets in one direction of a link.
 pub(super) fn build(
     seed: u64,
     index: usize,
@@ -100,7 +101,8 @@ pub(super) fn build(
     Ok(effects)
 }
 
-/// What closes the line, if anything does. What cannot be built closes nothing: it is refused elsewhere.
+/// The times at which effects close the line, if any does. An effect that cannot be built is left
+/// out here, and refused elsewhere.
 pub(super) fn gates(seed: u64, link: &Link, direction: Direction) -> Option<Gates> {
     let (mut open, mut faster) = (Vec::new(), 1.0);
     for (_, built, _) in built(seed, 0, link, direction).unwrap_or_default() {
@@ -113,7 +115,7 @@ pub(super) fn gates(seed: u64, link: &Link, direction: Direction) -> Option<Gate
 }
 
 impl Builder<'_> {
-    /// Adds the place of an effect.
+    /// Adds an effect to the elements of the network. Returns its index.
     pub(super) fn effect_port(&mut self, effect: Placed) -> u32 {
         let window = self.scenario.window();
         let meter = Meter::new(MeterSettings::counts(window));
@@ -138,7 +140,7 @@ impl Gates {
     }
 }
 
-/// The end of the route of a packet that its host discards.
+/// An effect that drops every packet: the end of the route of packets that their hosts discard.
 pub(super) fn discard() -> Placed {
     struct Discard;
     impl Effect for Discard {

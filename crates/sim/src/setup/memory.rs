@@ -1,4 +1,4 @@
-//! How much memory a scenario needs at least.
+//! A lower bound of the memory that a scenario needs.
 
 use packet::Duration;
 
@@ -6,40 +6,44 @@ use crate::error::ScenarioError;
 use crate::scenario::{Queue, Rtt, Scenario, Traffic};
 use crate::topology::{Direction, TCPEVAL_MS};
 
-/// A user without his idle connections, bytes (held by a test of `world::source`).
+/// Bytes of a user without idle connections (checked by a test of `world::source`).
 const USER: u64 = 200;
-/// A sender's connection, with what is on its way, bytes (held by a test of `connection`).
+/// Bytes of a sender's connection with its packets in flight (checked by a test of `connection`).
 const CONNECTION: u64 = 1_024;
-/// A port at rest, bytes (measured: 467 MB with 66,000 of them).
+/// Bytes of an idle port (measured: 467 MB with 66,000 of them).
 const PORT: u64 = 7_000;
-/// A port's six numbers of every second, counted and handed out, bytes.
+/// Bytes of a port's six counters for each second, which are stored twice: as counted and in the
+/// results.
 const SECOND: u64 = 96;
-/// A sample of a queue, bytes.
+/// Bytes of one sample of a queue.
 const SAMPLE: f64 = 4.0;
 
-/// A request's row in its log, which doubles as it grows and is copied when it is handed out, bytes.
+/// Bytes of a row in the log of requests, which doubles as it grows and is copied into the results.
 const REQUEST: f64 = 3.0 * 32.0;
-/// A page's row, bytes; several requests share it.
+/// Bytes of a row in the log of pages; several requests share one.
 const PAGE: f64 = 3.0 * 40.0;
-/// A row of the trace of packets, bytes; two at least for each packet.
+/// Bytes that the packet trace takes for each packet: at least two rows.
 const TRACED_PACKET: f64 = 2.0 * 2.0 * 32.0;
-/// A round-trip time in a table, and the table's order as it is drawn, bytes.
+/// Bytes of a round-trip time in a table, and of its place in the table's random order.
 const DISTANCE: u64 = 16;
-/// A packet that waits, with its place in a queue that doubles as it grows, bytes.
+/// Bytes of a waiting packet, in a queue that doubles as it grows.
 const WAITING: u64 = 96;
 /// A reply and a data packet, IP bytes (constructed: web replies of 10 kB, full packets).
 const REPLY_BYTES: f64 = 10_000.0;
 const PACKET_BYTES: f64 = 1_500.0;
-/// Round trips that a connection of an open loop lasts at least (handshake, request, end) ...
+/// Number of round trips that a connection of an open loop lasts at least (handshake, request,
+/// end).
 const ROUND_TRIPS: f64 = 3.0;
-/// ... and one of this many users of a closed loop has one open (constructed: they mostly think).
+/// Number of users of a closed loop per open connection (constructed: users mostly think).
 const USERS_PER_CONNECTION: u64 = 10;
-/// Packets that one TCP sender may have waiting in a queue (constructed: a window of 1.5 MB).
+/// Number of packets that one TCP sender may have waiting in a queue (constructed: a window of 1.5
+/// MB).
 const PACKETS_OF_A_SENDER: u64 = 1_000;
 impl Scenario {
-    /// Bytes that a run takes: users and senders, ports and their seconds, samples of queues, tables
-    /// of disciplines, what may wait, and logs of requests, pages and packets as far as the load is
-    /// known before. An estimate from below: what congestion makes of users is not known.
+    /// Bytes that a run needs at least: users and senders, ports and their values per second,
+    /// samples of queues, tables of disciplines, waiting packets, and logs of requests, pages and
+    /// packets as far as the load is known before the run. How congestion changes the users'
+    /// behaviour is not known.
     pub fn least_bytes(&self) -> u64 {
         let users: u64 = self.traffic.iter().map(|group| self.group_bytes(group)).sum();
         let duration = self.params.real("duration");
@@ -82,7 +86,8 @@ impl Scenario {
             .saturating_add(connections.saturating_mul(CONNECTION))
     }
 
-    /// Tables of the disciplines, and the packets that their limits admit, if that many can come.
+    /// Bytes of the disciplines' tables, and of as many waiting packets as their limits admit and
+    /// senders can send.
     fn queue_bytes(&self) -> u64 {
         let copies = |link| u64::from(self.copies(link));
         let queues = self.links.iter().flat_map(|l| l.queues.iter().map(move |q| (q, copies(l))));
@@ -104,7 +109,7 @@ impl Scenario {
         limit.min(most)
     }
 
-    /// Logs of what users request and what links carry for them.
+    /// Bytes of the logs of requests, pages and traced packets.
     fn log_bytes(&self) -> f64 {
         let duration = self.params.real("duration");
         let requested = |group: &Traffic| self.replies_per_s(group) * duration;
@@ -115,9 +120,9 @@ impl Scenario {
             + packets * row("trace", TRACED_PACKET)
     }
 
-    /// Replies a second that a group requests and its slowest link can carry; 0 if unknown.
+    /// Replies per second that a group requests and its slowest link can carry; 0 if unknown.
     fn replies_per_s(&self, group: &Traffic) -> f64 {
-        // A recording is in memory as a whole already, and reading it again would take long.
+        // A recording is completely in memory already, and reading it again would take long.
         if !group.entry.fetches || group.entry.is_recorded() {
             return 0.0;
         }
@@ -145,7 +150,7 @@ impl Scenario {
         }
     }
 
-    /// Refuses what needs more memory than is free.
+    /// Refuses a scenario that needs more memory than is free.
     ///
     /// # Errors
     /// One sentence with both amounts.
@@ -284,7 +289,7 @@ mod tests {
             ))
             .least_bytes()
         };
-        // 12.5 a second.
+        // 12.5 connections begin per second.
         for (rtt, connections) in [
             (r#""1 us""#, 0),
             (r#""200 ms""#, 7),

@@ -1,19 +1,19 @@
-//! The places that packets pass: of each link one for all machines, or a copy for every group of client machines, as
-//! homes have; and the routes over them.
+//! The elements (ports and effects) that packets pass on links, shared by all machines or copied
+//! for every group of client machines, as for homes; and the routes over them.
 
 use super::Builder;
 use crate::topology::{Direction, Routes, Side};
 
-/// The places of one direction of a link, in order.
+/// Indices of the elements in one direction of a link, in the order in which packets pass them.
 pub(super) enum Places {
-    /// All users share these machines.
+    /// All machines share these elements.
     Shared(Vec<u32>),
-    /// One list for each group of client machines.
+    /// One list of elements for each group of client machines.
     PerClients { clients: u32, copies: Vec<Vec<u32>> },
 }
 
 impl Places {
-    /// What packets from or to this client machine pass.
+    /// The elements that packets from or to this client machine pass.
     fn of(&self, client: u32) -> &[u32] {
         match self {
             Places::Shared(places) => places,
@@ -24,18 +24,19 @@ impl Places {
 
 /// Ports of the links in both directions, and of the machines of both sides.
 pub(super) struct Ports {
-    /// Ports of each link, in both directions.
+    /// Elements of each link, in the forward direction; those of the reverse direction follow.
     pub(super) forward: Vec<Places>,
     pub(super) reverse: Vec<Places>,
-    /// A machine's own line; none without a rate of access.
+    /// Port of each client machine's access line, and of each server's; empty without an access
+    /// rate.
     pub(super) clients: Vec<u32>,
     pub(super) servers: Vec<u32>,
-    /// Client machines.
+    /// Number of client machines.
     pub(super) homes: u32,
 }
 
 impl Ports {
-    /// Routes of what `from` sends over the links `via`.
+    /// Routes of the packets that the side `from` sends over the links `via`.
     pub(super) fn routes(&self, from: Side, via: &[usize], builder: &mut Builder) -> Routes {
         let (access, places): (&[u32], Vec<&Places>) = match Direction::from(from) {
             Direction::Forward => (&self.servers, via.iter().map(|&i| &self.forward[i]).collect()),

@@ -1,4 +1,5 @@
-//! What is known of a scenario before it runs: contradictions, and the load it will request.
+//! What can be computed from a scenario before it runs: contradictions, and the load that its users
+//! will request.
 
 use serde_json::Value as Json;
 
@@ -7,7 +8,7 @@ use crate::error::ScenarioError;
 use crate::scenario::{Changes, Link, Scenario, Traffic};
 use crate::topology::Direction;
 
-/// Replies of HTTP/3 are streams of QUIC.
+/// Refuses HTTP/3 over an end system without streams: its replies are streams of QUIC.
 pub(super) fn check_streams(
     group: &Traffic,
     population: &traffic::Population,
@@ -37,7 +38,8 @@ impl Scenario {
     /// line's rate; reading it gives the same scenario as this one.
     pub fn to_json(&self) -> Json {
         for group in &self.traffic {
-            // Both note which parameters have no effect. What they refuse stays as it was written.
+            // Both calls record which parameters have no effect. Parameters that they refuse are
+            // written as the user gave them.
             let _ = population(self, group, 1);
             let _ = group.end_system();
         }
@@ -80,8 +82,8 @@ impl Scenario {
     }
 }
 
-/// Bits per second that each link's ports offer on average in the measured interval, by port: what
-/// a load is a share of. Of a rate drawn by the seed it is the nominal one, which all seeds share.
+/// Mean capacity of each link's ports in the measured interval, bit/s, by port; a load is a share
+/// of it. For a rate that is drawn by the seed it is the nominal rate, which all seeds share.
 pub fn capacities(scenario: &Scenario) -> Vec<(String, f64)> {
     let of = |link: &Link, direction: Direction| {
         let drawn = link.changes_of(direction).is_some_and(Changes::is_drawn);

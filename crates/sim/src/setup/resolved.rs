@@ -1,5 +1,5 @@
-//! What a scenario means, with all defaults resolved: links and their ports, and the side, the
-//! direction and the path of every group. Other code need not know the defaults behind it.
+//! The meaning of a scenario with all defaults resolved: links and their ports, and the side, the
+//! direction and the path of every group. Other code need not know the defaults.
 
 use aqm::Registry;
 use packet::params::Params;
@@ -10,7 +10,7 @@ use crate::error::ScenarioError;
 use crate::scenario::{Link, Scenario, Traffic};
 use crate::topology::Direction;
 
-/// What a scenario (JSON) means, as JSON:
+/// The resolved meaning of a scenario (JSON), as JSON:
 ///
 /// * `links`: `name`, `access` (or null), `delay_s`, `table` (as written, with the values of its
 ///   access) and for `forward` and `reverse` `port`, `rate_bits_per_s` (nominal) and
@@ -18,7 +18,7 @@ use crate::topology::Direction;
 /// * `machines`: numbers of `clients` and `servers`, `access_bits_per_s` of their own lines or null;
 /// * `groups`: `name`, `app`, `noun` (a source, several), `fetches`, `datagrams`, `open_loop`,
 ///   `tcp` (profile or null), `side`, `machines` (of that side), `direction` of most of its data,
-///   `links` (places; the first one's port in that direction is what a load is a share of);
+///   `links` (indices; a load is a share of the capacity that the first one has in that direction);
 /// * `queues`: the recorded ports, the studied one first.
 ///
 /// # Errors

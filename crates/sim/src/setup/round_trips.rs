@@ -9,7 +9,7 @@ use crate::topology::{RoundTrips, Side, TCPEVAL_MS};
 pub(super) fn round_trips(scenario: &Scenario, group: &Traffic, sources: u32) -> RoundTrips {
     let params = match group.rtt.as_ref().unwrap_or(&scenario.rtt) {
         Rtt::Constant(time) => return RoundTrips::Constant(*time),
-        // An open-loop model has no users who could take them in turn.
+        // An open-loop model has no users who could take the round-trip times in turn.
         Rtt::List(times) if group.entry.is_open_loop() => return RoundTrips::OneOf(times.clone()),
         Rtt::List(times) => return RoundTrips::Sources(times.clone()),
         Rtt::Tcpeval => {

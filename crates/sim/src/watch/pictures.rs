@@ -1,5 +1,5 @@
-//! What viewers of films and video calls are shown, second by second. Applications know it, so it
-//! is read from them at the end of every second.
+//! The pictures that viewers of films and video calls are shown, per second. Only the applications
+//! know them, so they are read from there at the end of every second.
 
 use std::ops::Range;
 
@@ -10,26 +10,27 @@ use traffic::Shown;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// One traffic group.
+/// The pictures of one traffic group.
 #[derive(Clone, Debug)]
 struct Group {
     name: String,
-    /// What was shown up to the last second that was read; `None` if the group has shown nothing
-    /// yet.
+    /// Sums of what was shown up to the last second that was read; `None` if the group has shown
+    /// nothing yet.
     before: Option<Shown>,
-    /// Frames, their delays together in ns, how long pictures stood still in ns, and viewers.
+    /// For each second: frames, the sum of their delays in ns, the time for which pictures were
+    /// frozen in ns, and viewers.
     seconds: PerSecond<4>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Pictures {
     groups: Vec<Group>,
-    /// Whole seconds that have been read.
+    /// Number of whole seconds that have been read.
     requested: u64,
 }
 
 impl Pictures {
-    /// Nothing shown yet by groups with these names.
+    /// Groups with these names that have shown nothing yet.
     pub fn new(groups: Vec<String>) -> Self {
         let group = |name| Group { name, before: None, seconds: PerSecond::default() };
         Pictures { groups: groups.into_iter().map(group).collect(), requested: 0 }
@@ -40,7 +41,7 @@ impl Pictures {
         Instant::from_nanos((self.requested + 1) * SECOND)
     }
 
-    /// What each group has shown up to [`Pictures::next_second`].
+    /// Takes the sums of what each group has shown up to [`Pictures::next_second`].
     pub fn second(&mut self, shown: &[Option<Shown>]) {
         let at = Instant::from_nanos(self.requested * SECOND);
         self.requested += 1;
@@ -49,27 +50,28 @@ impl Pictures {
             let before = group.before.replace(shown).unwrap_or_default();
             let frames = shown.frames - before.frames;
             let [delay, still] = [shown.delay, shown.still].map(|sum| sum.nanos());
-            // A frozen picture is known to be one later than it froze: the sum may step back.
+            // That a picture is frozen is known only later than it froze, so the sum may decrease.
             let still = still.saturating_sub(before.still.nanos());
             let viewers = u64::from(shown.viewers);
             group.seconds.add_all(at, [frames, delay - before.delay.nanos(), still, viewers]);
         }
     }
 
-    /// The measured interval begins: applications begin their sums anew.
+    /// The measured interval begins: applications reset their sums.
     pub fn begin_measuring(&mut self) {
         self.groups
             .iter_mut()
             .for_each(|group| group.before = group.before.map(|_| Shown::default()));
     }
 
-    /// Discards what was kept of the seconds before this one.
+    /// Discards the values of all seconds before `second`.
     pub fn forget_before(&mut self, second: usize) {
         self.groups.iter_mut().for_each(|group| group.seconds.forget_before(second));
     }
 
-    /// Columns of these seconds: `<group>.still_share`, of its viewers those whose picture stands still,
-    /// and for video calls `<group>.frame_delay_mean_s`; null where there is no viewer, or no frame.
+    /// Columns of these seconds: `<group>.still_share`, the share of viewers whose picture is
+    /// frozen, and for video calls `<group>.frame_delay_mean_s`; null in a second without viewers
+    /// or frames.
     pub fn per_second(&self, seconds: &Range<usize>) -> Vec<(String, Json)> {
         let mut columns = Vec::new();
         for Group { name, before, seconds: rows } in &self.groups {

@@ -30,7 +30,8 @@ impl World {
         self.actions = actions;
     }
 
-    /// Wakes a source. One that sends datagrams at its own pace says in one call all that it does.
+    /// Wakes a source. A source that sends datagrams at its own pace gives all its actions in one
+    /// call.
     pub(super) fn wake(&mut self, source: u32, group: u16) {
         let Some(stream) = self.sources[source as usize].stream else {
             return self.notify(source, Input::Woke);
@@ -49,8 +50,9 @@ impl World {
         self.events.schedule(next, event_order::source(source), Event::Wake { source, group });
     }
 
-    /// What a source at its own pace sends from `next` on into a channel that takes nothing before its next tick: its
-    /// wakings are served here, one after another. Returns the first that is left.
+    /// Serves the wake-ups, from `next` on, of a source that sends at its own pace into a channel
+    /// without room: all its datagrams before the channel's next tick are dropped. Returns the
+    /// first wake-up that is left.
     fn send_in_vain(
         &mut self,
         stream: u32,
@@ -128,7 +130,7 @@ impl World {
         }
     }
 
-    /// Closes the opener's side of a connection, once all that it writes is written.
+    /// Closes the opener's side of a connection, once all its data is written.
     fn close_after_writing(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         connection.close_requested = true;
@@ -138,7 +140,7 @@ impl World {
         }
     }
 
-    /// Where the connection is that an application calls by this number.
+    /// Index of the connection that an application knows by this number.
     fn connection_of(&self, source: u32, number: u32) -> u32 {
         let place = self.sources[source as usize].connections.get(number);
         place.expect("an application opens a connection before it uses it")
@@ -149,7 +151,7 @@ impl World {
         &mut self.connections[index]
     }
 
-    /// What an opener has written and not sent is forgotten, and it closes.
+    /// Discards the data that an opener has written and not sent, and closes its side.
     fn stop(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         if connection.is_multiplexed() {
@@ -164,8 +166,8 @@ impl World {
         self.arm(index, OPENER);
     }
 
-    /// The stream of the datagrams that a source sends in a conversation; it creates that of the
-    /// answers as well.
+    /// Index of the stream of datagrams that a source sends in a conversation; the first call
+    /// creates this stream and that of the answers.
     fn conversation(&mut self, source: u32, peer: u32) -> u32 {
         if let Some(stream) = self.sources[source as usize].stream {
             return stream.place();
@@ -175,8 +177,8 @@ impl World {
         stream
     }
 
-    /// The stream of the peer's answers to `stream`; the source is notified of their arrival as
-    /// well.
+    /// Creates the stream of the peer's answers to `stream`. The source is notified of datagrams
+    /// that arrive in either direction.
     fn open_answer(&mut self, stream: u32, source: u32, peer: u32) {
         let group = &self.groups[usize::from(self.sources[source as usize].group)];
         let there = &mut self.streams[stream as usize];
@@ -193,7 +195,8 @@ impl World {
         debug_assert_eq!(opened, stream + 1);
     }
 
-    /// A source's first datagram: draws its distance, gives it a flow number.
+    /// Creates the stream of a source that sends its first datagram: draws a round-trip time, and
+    /// takes a serial number.
     fn open_stream(&mut self, source: u32, peer: u32) -> u32 {
         self.on_group_active(self.sources[source as usize].group);
         let owner = &mut self.sources[source as usize];
@@ -213,7 +216,7 @@ impl World {
             class: PacketClass::new(Kind::Datagram, false)
                 .of_group(owner.group)
                 .with_dscp(group.dscp),
-            // Where the delay of a round trip lies matters here: half of it is each way's.
+            // Datagrams are measured one way, so each direction gets half of the round-trip time.
             last_hop_delay: Duration::from_nanos(round_trip.nanos() / 2),
             to: ACCEPTOR as u8,
             receiver: None,
@@ -227,7 +230,7 @@ impl World {
         opened
     }
 
-    /// Opens a connection: draws its distance, fills its place, sends its SYN.
+    /// Opens a connection: draws its round-trip time, fills its slot, sends its SYN.
     fn open(&mut self, source: u32, number: u32, peer: u32, closes: Closes) {
         let now = self.now;
         self.on_group_active(self.sources[source as usize].group);
@@ -268,7 +271,8 @@ impl World {
         self.arm(index, OPENER);
     }
 
-    /// Writes into a connection, at once or after the handshake; with `reply_bytes` it is a request.
+    /// Writes data into a connection, at once or after the handshake; with `reply_bytes` the data
+    /// is a request.
     fn write(&mut self, index: u32, bytes: u64, reply_bytes: u64, service: Duration) {
         let now = self.now;
         let connection = &mut self.connections[index];
@@ -310,7 +314,7 @@ impl World {
         }
     }
 
-    /// The server program will write by itself, see [`Action::Script`].
+    /// Adds a reply that the server program writes by itself, see [`Action::Script`].
     fn script(&mut self, index: u32, after: u64, gap: Duration, bytes: u64) {
         let connection = &mut self.connections[index];
         connection.promised += bytes;
@@ -321,7 +325,7 @@ impl World {
             reply_bytes: bytes,
             request_end: after,
             reply_end: NonZero::new(connection.promised),
-            // So that its time is looked at.
+            // A service time above zero makes the server program check the script's time.
             service: gap.max(Duration::from_nanos(1)),
             in_service: false,
         });
@@ -329,7 +333,7 @@ impl World {
         self.poke_acceptor(index);
     }
 
-    /// Something is to be written that no packet announces: the server program looks.
+    /// Runs the server program because it may write without a packet having arrived.
     fn poke_acceptor(&mut self, index: u32) {
         if self.connections[index].ends[ACCEPTOR].state() == State::Established {
             self.acceptor_reacts(index);

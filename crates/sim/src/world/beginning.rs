@@ -1,11 +1,11 @@
-//! When applications begin: at the start, or after another group.
+//! Starts applications: at the begin of the run, or after another group.
 
 use traffic::Input;
 
 use super::{Event, World, event_order};
 
 impl World {
-    /// Starts every application.
+    /// Starts the applications of all groups that do not wait for another group.
     pub fn start(&mut self) {
         for source in 0..self.sources.len() as u32 {
             let group = self.sources[source as usize].group;
@@ -25,8 +25,8 @@ impl World {
         }
     }
 
-    /// A source of a group opens a connection or sends its first datagram. The start times of
-    /// groups that depend on this one are known now.
+    /// A source of a group opens a connection or sends its first datagram: the groups that depend
+    /// on this one can now be started.
     #[inline]
     pub(super) fn on_group_active(&mut self, group: u16) {
         if !self.groups[usize::from(group)].dependents.is_empty() {

@@ -1,4 +1,4 @@
-//! A connection as its hosts see it: two TCP ends, the requests under way, and what is measured of it.
+//! A connection: its two TCP or QUIC ends, the requests in progress, and what is measured of it.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -17,12 +17,13 @@ pub const OPENER: usize = 0;
 /// The end that accepted it.
 pub const ACCEPTOR: usize = 1;
 
-/// The number of a connection or stream in the run. Unlike the connection's place, a number is never reused.
+/// Serial number of a connection or stream in the run. Unlike the connection's index, it is never
+/// reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Serial(NonZero<u32>);
 
 impl Serial {
-    /// The next number, after `given` of them.
+    /// The next serial number, after `given` of them.
     pub fn take(given: &mut u32) -> Self {
         let next = given.checked_add(1).and_then(NonZero::new);
         let serial = Serial(next.expect("fewer than 2^32 connections in a run"));
@@ -30,51 +31,51 @@ impl Serial {
         serial
     }
 
-    /// Counted from 0.
+    /// The serial number, counted from 0.
     #[inline]
     pub fn number(self) -> u32 {
         self.0.get() - 1
     }
 }
 
-/// Why the server program writes.
+/// Why the server program writes a reply.
 #[derive(Clone, Copy, Debug)]
 pub enum Cause {
-    /// The application requested it at this time, when both ends had retransmitted this many
-    /// segments.
+    /// The application has requested the reply.
     Requested {
-        /// When the request's clock started.
+        /// When the measured response time began.
         at: Instant,
-        /// Segments retransmitted by both ends until then.
+        /// Number of segments that both ends had retransmitted by then.
         resent: u32,
     },
-    /// A script lets it, not before this time; [`Instant::NEVER`] while it waits for what is written
-    /// before.
+    /// A script lets the server program write, not before this time; [`Instant::NEVER`] until what
+    /// comes before has been written.
     Scripted(Instant),
 }
 
-/// A request and where its bytes end in both streams.
+/// A request with its reply, and their ends in the two byte streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
-    /// Why it is written.
+    /// Why the reply is written.
     pub cause: Cause,
-    /// Request payload.
+    /// Payload of the request, bytes.
     pub request_bytes: u32,
-    /// Reply payload.
+    /// Payload of the reply, bytes.
     pub reply_bytes: u64,
     /// Position in the opener's stream after the request.
     pub request_end: u64,
     /// Position in the acceptor's stream after the reply; not known while other replies share the
     /// stream.
     pub reply_end: Option<NonZero<u64>>,
-    /// How long the server program works on it.
+    /// Service time: how long the server program works on the request.
     pub service: Duration,
-    /// Whether it does already.
+    /// Whether the server program already works on the request.
     pub in_service: bool,
 }
 
 impl Exchange {
-    /// Whether the server program writes it without a request: no response time is measured.
+    /// Whether the server program writes the reply without a request, so that no response time is
+    /// measured.
     pub fn is_unrequested(&self) -> bool {
         self.request_bytes == 0
     }
@@ -88,18 +89,18 @@ impl Exchange {
     }
 }
 
-/// In this order, and from a cache line's beginning: what a packet touches outside its own end
-/// takes three lines, and each of the ends six.
+/// A connection. Order and alignment of the fields suit the CPU cache: what a packet uses besides
+/// its own end takes three cache lines, and each end takes six.
 #[repr(C, align(64))]
 pub struct Connection {
     /// When each end's armed timer event is due; [`Instant::NEVER`] without one.
     pub armed: [Instant; 2],
-    /// The highest acknowledgement each end has sent.
+    /// The highest acknowledgement number that each end has sent.
     pub acked: [u64; 2],
-    /// Delay after the last port of what each end sends.
+    /// Propagation delay after the last port for the packets of each end.
     pub last_hop_delay: [Duration; 2],
-    /// Requests not yet answered, oldest first; multiplexed, those come first whose replies are
-    /// wholly written, in the order of their ends.
+    /// Requests whose replies have not arrived, oldest first; if multiplexed, those with completely
+    /// written replies come first, in the order of the replies' ends.
     pub exchanges: VecDeque<Exchange>,
     /// Bytes that the application has written.
     pub written: u64,
@@ -107,43 +108,44 @@ pub struct Connection {
     pub unwritten: u64,
     /// Bytes of all replies requested.
     pub promised: u64,
-    /// When it was opened.
+    /// When the connection was opened.
     pub opened: Instant,
-    /// The server program, where replies share the connection.
+    /// State of the server program, if replies share the connection.
     pub mux: Option<Box<Mux>>,
-    /// None when it is over.
+    /// Serial number; `None` once the connection has ended.
     pub serial: Option<Serial>,
-    /// Whose connection this is (over all groups).
+    /// Index, over all groups, of the source that opened the connection.
     pub source: u32,
-    /// The application's number for it.
+    /// Number by which the application knows the connection.
     pub number: u32,
-    /// How many of the last `exchanges` have not reached the acceptor.
+    /// Number of the last `exchanges` that the server program has not served yet.
     pub unserved: u32,
-    /// Route of what each end sends.
+    /// Route of the packets that each end sends.
     pub route: [u32; 2],
     /// Numbers of the two hosts.
     pub hosts: [u16; 2],
     /// The group of its source and the DSCP of its packets.
     pub owner: PacketClass,
-    /// Which of them is on the clients' side.
+    /// Which of the two ends is on the clients' side.
     pub client: u8,
     pub closes: Closes,
     /// Whether each end has been closed by its program.
     pub closed: [bool; 2],
-    /// Whether the application has closed it, perhaps before all was written.
+    /// Whether the application has closed the connection, perhaps before all was written.
     pub close_requested: bool,
-    /// Whether the application is notified when it is established.
+    /// Whether the application is notified when the connection is established.
     pub awaited: bool,
-    /// Whether the application knows that it failed.
+    /// Whether the connection has failed, and its application knows it.
     pub failed: bool,
-    /// Written and not waiting for a reply: the application is notified when it is acknowledged.
+    /// Whether data is unacknowledged that expects no reply; its acknowledgement notifies the
+    /// application.
     pub sent_pending: bool,
     pub log: ConnectionLog,
-    /// Opener and acceptor.
+    /// The two ends: opener and acceptor.
     pub ends: [Endpoint; 2],
 }
 
-/// What may arrive of a reply between an event that is looked ahead at and its turn, bytes.
+/// Bytes of a reply that may arrive between the prefetching for an event and the event itself.
 const SOON: u64 = 3_000;
 
 impl Connection {
@@ -179,7 +181,7 @@ impl Connection {
         }
     }
 
-    /// Makes a used place as new, keeping what it has allocated.
+    /// Resets a used slot for a new connection, keeping its allocated memory.
     pub fn reset(&mut self, profile: &Arc<Profile>, clocks: [HostClock; 2]) {
         for (end, clock) in self.ends.iter_mut().zip(clocks) {
             end.reset(profile, clock);
@@ -201,12 +203,12 @@ impl Connection {
         self.log.reset();
     }
 
-    /// Whether what `end` sends is a pure acknowledgement, and if so whether it makes the earlier
-    /// ones unnecessary: it acknowledges more, and says nothing else.
+    /// Whether a segment that `end` sends is a pure acknowledgement and, if so, whether it makes
+    /// earlier ones unnecessary: it acknowledges more data and carries no other signal.
     #[inline]
     pub fn ack_filterable(&mut self, end: usize, segment: &Segment) -> Ack {
         if segment.is_quic() {
-            return Ack::No; // nobody on the way can read it
+            return Ack::No; // QUIC is encrypted: no queue can read it
         }
         let acked = &mut self.acked[end];
         let newer = segment.ack > *acked;
@@ -216,13 +218,14 @@ impl Connection {
         if segment.len > 0 || other {
             return Ack::No;
         }
-        // Timestamps keep none: a later acknowledgement carries later ones (sch_cake thins these too).
+        // Timestamps keep no acknowledgement: later ones have later stamps (sch_cake drops these
+        // too).
         let says_more = segment.flags.without(Flags::STAMPED) != Flags::ACK;
         if newer && !says_more && segment.sack.is_empty() { Ack::Newer } else { Ack::Needed }
     }
 
-    /// Whether the client program has something to react to. (Most packets are of the middle of a
-    /// reply: none.)
+    /// Whether the client program has something to react to. (Most packets are in the middle of a
+    /// reply, and need no reaction.)
     #[inline]
     pub fn opener_has_news(&self) -> bool {
         let end = &self.ends[OPENER];
@@ -248,7 +251,7 @@ impl Connection {
         self.close_requested && self.closes == Closes::Opener
     }
 
-    /// The oldest request, if its reply has arrived whole, and is known to have.
+    /// Removes and returns the oldest request, if its reply is known to have arrived completely.
     #[inline]
     pub fn take_reply(&mut self) -> Option<Exchange> {
         if self.has_streams() {
@@ -257,7 +260,7 @@ impl Connection {
         if self.has_arrived(self.exchanges.front()?) { self.exchanges.pop_front() } else { None }
     }
 
-    /// Whether a reply has arrived whole, and is known to have.
+    /// Whether a reply has arrived completely, and the client program can know it.
     #[inline]
     fn has_arrived(&self, exchange: &Exchange) -> bool {
         let end = &self.ends[OPENER];
@@ -265,14 +268,14 @@ impl Connection {
             && (self.closes != Closes::AcceptorToEnd || end.peer_closed())
     }
 
-    /// Place of the oldest request that the acceptor has not answered; past the last without any.
+    /// Index of the oldest exchange that is not served; the number of exchanges if all are served.
     #[inline]
     pub fn oldest_unserved(&self) -> usize {
         self.exchanges.len() - self.unserved as usize
     }
 
-    /// Whether the server program may begin with this exchange. What it writes without a request waits until
-    /// the connection is established and all before it has been sent.
+    /// Whether the server program may begin with this exchange. A reply without a request waits
+    /// until the connection is established and all earlier data has been sent.
     #[inline]
     pub fn may_serve(&self, exchange: &Exchange) -> bool {
         let end = &self.ends[ACCEPTOR];
@@ -281,12 +284,12 @@ impl Connection {
         }
         let unrequested = exchange.is_unrequested() && exchange.scripted().is_none();
         let open = matches!(end.state(), State::Established | State::CloseWait);
-        // Its n-th byte has the number n.
+        // The n-th byte of the acceptor's stream has the sequence number n.
         let begin = exchange.reply_end.map(|reply_end| reply_end.get() - exchange.reply_bytes);
         !unrequested || (open && begin.is_some_and(|begin| end.snd_max() > begin))
     }
 
-    /// The server program has written: what its script has next counts from now.
+    /// The server program has written: the delay before the script's next reply counts from now.
     #[inline]
     pub fn schedule_script(&mut self, now: Instant) {
         let next = self.oldest_unserved();
@@ -297,7 +300,8 @@ impl Connection {
         }
     }
 
-    /// Whether it is over when all is acknowledged, and carried nothing back: a transfer.
+    /// Whether the connection is a transfer: it has no replies, and ends when all is acknowledged
+    /// or never.
     pub fn is_transfer(&self) -> bool {
         self.promised == 0 && (self.close_requested || self.written == u64::MAX)
     }
@@ -310,27 +314,27 @@ impl Connection {
         all
     }
 
-    /// Whether the application still counts on the connection: it waits for something, or may
-    /// yet send.
+    /// Whether the application still uses the connection: it waits for something, or may still
+    /// send.
     pub fn expected(&self) -> bool {
         let once = matches!(self.closes, Closes::Acceptor | Closes::AcceptorToEnd);
         let may_send = !once && !self.close_requested;
         may_send || self.sent_pending || !self.exchanges.is_empty()
     }
 
-    /// Whether an end has nothing left to do but wait.
+    /// Whether an end is closed, or only waits in TIME-WAIT.
     fn done(&self, end: usize) -> bool {
         matches!(self.ends[end].state(), State::Closed | State::TimeWait)
     }
 
-    /// Whether the connection's place may be used again: both ends have finished, or one has given
-    /// up (its reset is assumed to reach the other at once).
+    /// Whether the connection's slot may be reused: both ends have finished, or one has given up
+    /// (its reset is assumed to reach the other at once).
     #[inline]
     pub fn over(&self) -> bool {
         self.failed || (self.done(OPENER) && self.done(ACCEPTOR))
     }
 
-    /// Fetches what an event at `end` touches here.
+    /// Prefetches the fields of the connection that an event at `end` uses.
     #[inline]
     pub fn fetch(&self, end: usize) {
         prefetch::prefetch(&self.armed);
@@ -340,7 +344,7 @@ impl Connection {
         prefetch::prefetch(&self.ends[end]);
     }
 
-    /// Fetches what that refers to: it must have come.
+    /// Prefetches the memory to which these fields refer; they must be in the cache by now.
     #[inline]
     pub fn fetch_more(&self, end: usize) {
         if let Some(next) = self.exchanges.front() {
@@ -357,14 +361,15 @@ impl Connection {
         }
     }
 
-    /// Whether an end has sent something that is outstanding, or has something to send.
+    /// Whether an end is taken for a sender: the acceptor always, the opener if it has outstanding
+    /// data.
     #[inline]
     fn sends(&self, end: usize) -> bool {
         end == ACCEPTOR || self.ends[end].outstanding() > 0
     }
 
-    /// Whether the application will be notified of a reply within a packet or two, or of anything
-    /// else.
+    /// Whether the application will be notified of a reply within a packet or two, or of another
+    /// event.
     #[inline]
     pub fn notifies_soon(&self) -> bool {
         let delivered = self.ends[OPENER].delivered();
@@ -372,7 +377,7 @@ impl Connection {
         !self.exchanges.front().and_then(|next| next.reply_end).is_some_and(far)
     }
 
-    /// Place of the group of its source in the scenario.
+    /// Index of the source's group in the scenario.
     #[inline]
     pub fn group(&self) -> u16 {
         self.owner.group()

@@ -8,13 +8,13 @@ use super::World;
 use super::connection::Connection;
 
 impl World {
-    /// When the controls are to be sampled next; none if they are not.
+    /// Time of the next sample of the congestion controls; `None` if they are not sampled.
     pub fn controls_due(&self) -> Option<Instant> {
         self.recorder.controls().map(record::Controls::due)
     }
 
-    /// Samples the sender of every connection that has data out, in the order of users and of their
-    /// connections. Everything that happens at this instant has happened.
+    /// Samples the congestion control of every sender with outstanding data, in the order of users
+    /// and of their connections. All events of this instant have been served.
     pub fn sample_controls(&mut self) {
         let Some(controls) = self.recorder.controls_mut() else { return };
         let open = self.connections.places().iter().filter(|it| it.serial.is_some());
@@ -27,7 +27,7 @@ impl World {
     }
 }
 
-/// The ends of a connection that have data out; a SYN is none.
+/// The ends of a connection with outstanding data; an outstanding SYN alone does not count.
 fn senders(connection: &Connection) -> impl Iterator<Item = (ControlState, &Endpoint)> {
     let ends = (0..).zip(&connection.ends);
     let sending = ends.filter(|(_, end)| end.snd_una() > 0 && end.outstanding() > 0);

@@ -1,4 +1,4 @@
-//! Packets at the effects of links.
+//! Moves packets through the effects of links.
 
 use std::collections::HashMap;
 
@@ -9,18 +9,19 @@ use super::{Event, World, event_order};
 use crate::effect::{Fate, Passing};
 use crate::port::Port;
 
-/// Why a packet's route is not that of its flow.
+/// Why a packet has another route than its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Odd {
-    /// It was corrupted: its host discards it.
+    /// The packet was corrupted: its host discards it.
     Corrupted,
-    /// It is a copy of a segment, which TCP gets.
+    /// The packet is the copy of a segment, which TCP receives.
     Copy,
-    /// It is a copy that its receiver discards.
+    /// The packet is the copy of a datagram, which its receiver discards.
     DiscardedCopy,
 }
 
-/// Routes of packets that were corrupted or copied: those of their flows, with numbers of their own.
+/// Routes of packets that were corrupted or copied: those of their flows under other indices, by
+/// which such packets are recognised.
 #[derive(Default)]
 pub(super) struct OddRoutes {
     known: HashMap<(u32, Odd), u32>,
@@ -28,7 +29,7 @@ pub(super) struct OddRoutes {
 }
 
 impl OddRoutes {
-    /// Whether a packet of this route is a copy, of which nobody misses anything.
+    /// Whether packets of this route are copies, whose drops do not count as losses.
     pub(super) fn is_copy(&self, route: u32) -> bool {
         matches!(self.odd.get(&route), Some(Odd::Copy | Odd::DiscardedCopy))
     }
@@ -70,7 +71,7 @@ impl World {
         self.after_effect(port);
     }
 
-    /// Moves packets on that an effect has released.
+    /// Moves on the packets that an effect has released.
     fn after_effect(&mut self, port: u32) {
         loop {
             let Port::Effect(place) = self.network.port(port) else { return };
@@ -79,7 +80,7 @@ impl World {
         }
     }
 
-    /// An effect has held a packet for as long as it may.
+    /// The longest time has passed for which an effect may hold a packet back.
     #[cold]
     pub(super) fn release(&mut self, port: u32) {
         if let Port::Effect(place) = self.network.port(port) {
@@ -107,8 +108,8 @@ impl World {
         self.drop_packet(id);
     }
 
-    /// Puts a packet on a route of the same ports that says what it is; one that its host discards
-    /// ends there.
+    /// Gives a packet a copy of its route whose index says why the packet is unusual. The route of
+    /// a packet that its host discards ends in the element that drops it.
     fn detour(&mut self, id: u32, odd: Odd) {
         let route = self.in_flight[id].route;
         let known = self.odd_routes.known.get(&(route, odd)).copied();

@@ -1,5 +1,5 @@
-//! Packets on their way: sent, carried from port to port along their routes, delayed, lost; and
-//! the datagram streams they belong to.
+//! Moves packets along their routes: sends, forwards, delays and drops them; and the streams to
+//! which datagrams belong.
 
 use packet::{Duration, Ecn, Header, Instant, Packet};
 use record::{PacketClass, Who};
@@ -15,16 +15,16 @@ use crate::world::payload::{Datagram, Payload};
 use crate::world::tcp_header::tcp_header;
 use crate::world::{Event, Network, World, event_order};
 
-/// One sender's datagrams: what they have in common.
+/// A stream of datagrams from one sender: the properties that they share.
 pub(crate) struct Stream {
     pub(super) serial: Serial,
     pub(super) group: u16,
     pub(super) route: u32,
     pub(super) header: Header,
     pub(super) class: PacketClass,
-    /// Delay after the last port.
+    /// Propagation delay after the last port.
     pub(super) last_hop_delay: Duration,
-    /// The side that the datagrams go to, 0 or 1 as for a connection.
+    /// The end that receives the datagrams, 0 or 1 as for a connection.
     pub(super) to: u8,
     /// The source that is notified of every datagram that arrives, if there is one.
     pub(super) receiver: Option<u32>,
@@ -218,7 +218,8 @@ impl World {
         }
     }
 
-    /// A packet that leaves the last port of its route at `at` will reach its host.
+    /// Schedules the arrival at its host of a packet that leaves the last port of its route at
+    /// `at`.
     pub(super) fn arrive(&mut self, id: u32, at: Instant) {
         let inflight = &self.in_flight[id];
         let client = || self.client_of(inflight);
@@ -259,7 +260,8 @@ impl World {
         }
         if let Some(trace) = explicit.packet_trace() {
             let known = self.owners.of(inflight.serial_number());
-            // An old connection, or a newer one that has taken its place.
+            // Without a known owner it is the connection in the packet's slot: its own, or a newer
+            // one.
             let user =
                 known.map_or_else(|| self.connections[inflight.place()].source, |(_, user)| user);
             let (class, bytes) = (inflight.class, packet.bytes);

@@ -1,5 +1,4 @@
-//! Hosts: what happens at the ends of a connection. What the programs there do about it is in
-//! `programs`.
+//! Hosts: events at the ends of connections. The reactions of the programs there are in `programs`.
 
 use packet::{Ecn, Instant};
 use tcp::{Deadline, Endpoint, HostPair, Outbox, Segment, State};
@@ -13,7 +12,7 @@ use super::{Event, World, event_order};
 use crate::slab::Slab;
 use crate::topology::{Machines, Side};
 
-/// The machines of a connection as the host cache knows them, seen from `end`.
+/// The machines of a connection as keys of the host cache, seen from `end`.
 fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> HostPair {
     let host = |end: usize| {
         let side = if end == OPENER { opener } else { opener.other() };
@@ -27,7 +26,7 @@ pub(super) fn ticket_of(source: u32, server: u32) -> HostPair {
     HostPair { own: source, peer: server }
 }
 
-/// A place among the packets under way, taken when there is a segment.
+/// Allocates a slot for a packet in flight when TCP has a segment to send.
 struct NextPlace<'a> {
     in_flight: &'a mut Slab<InFlight>,
     id: u32,
@@ -58,7 +57,7 @@ impl World {
         };
         let end = usize::from(inflight.to & 1);
         let connection = &mut self.connections[index];
-        let late = connection.serial != inflight.serial; // a copy for a connection that is over
+        let late = connection.serial != inflight.serial; // a copy for a connection that has ended
         if !late {
             let follows = self.recorder.follows_goodput();
             let before = if follows { connection.ends[end].arrived() } else { 0 };
@@ -99,7 +98,7 @@ impl World {
         let now = self.now;
         let connection = &mut self.connections[index];
         if connection.serial != Some(serial) || connection.armed[end] != now {
-            return; // over, or superseded by an earlier one
+            return; // the connection has ended, or an earlier event has replaced this one
         }
         connection.armed[end] = Instant::NEVER;
         if connection.ends[end].next_timeout().is_some_and(|d| d.at <= now) {
@@ -111,15 +110,15 @@ impl World {
         }
     }
 
-    /// What follows any change at a connection end: it sends, the programs react and it sends
-    /// again, its timer is armed. TCP sends before the program runs, as a kernel does: the ACK
-    /// of a SYN-ACK leaves before the request is written.
+    /// Follows any change at an end of a connection: the end sends, the programs react and the end
+    /// sends again, then its timer is armed. TCP sends before the program runs, as a kernel does:
+    /// the ACK of a SYN-ACK leaves before the request is written.
     pub(super) fn after_end(&mut self, index: u32, end: usize) {
         self.drain(index, end);
         self.react(index, end);
     }
 
-    /// As [`World::after_end`], once everything was sent.
+    /// The part of [`World::after_end`] after the end has sent.
     #[inline(never)]
     pub(super) fn react(&mut self, index: u32, end: usize) {
         let connection = &self.connections[index];
@@ -137,7 +136,8 @@ impl World {
         }
     }
 
-    /// A connection end that is not in the middle of things may be through.
+    /// Retires a connection that has ended; called for an end that is no longer, or not yet,
+    /// established.
     fn perhaps_end(&mut self, index: u32, end: usize) {
         if self.connections[index].ends[end].ended_without_fin()
             && self.on_peer_closed(index, 1 - end)
@@ -157,7 +157,7 @@ impl World {
         }
     }
 
-    /// A packet of a handshake reaches a host that remembers others.
+    /// A packet of a handshake reaches a host that caches path metrics.
     #[cold]
     fn deliver_with_host_cache(&mut self, id: u32, end: usize) {
         let inflight = &mut self.in_flight[id];
@@ -177,7 +177,7 @@ impl World {
         }
     }
 
-    /// Updates the host cache from an end that has finished.
+    /// Updates the host cache from an end that has finished its connection.
     #[cold]
     fn update_host_cache(&mut self, index: u32, end: usize) {
         let connection = &mut self.connections[index];
@@ -201,8 +201,8 @@ impl World {
         news
     }
 
-    /// Sends what an end has to send.
-    // After every other event there is nothing: that is seen without a call.
+    /// Sends all segments that an end may send now.
+    // After half of the events there is nothing to send, which is seen without a call.
     #[inline]
     pub(super) fn drain(&mut self, index: u32, end: usize) {
         if self.connections[index].ends[end].may_send() {
@@ -212,7 +212,7 @@ impl World {
 
     #[inline(never)]
     pub(super) fn send_all(&mut self, index: u32, end: usize) {
-        let end = end & 1; // it is 0 or 1: no index of an end is checked
+        let end = end & 1; // it is 0 or 1: the mask saves bounds checks
         loop {
             let connection = &mut self.connections[index];
             let mut place = NextPlace { in_flight: &mut self.in_flight, id: 0 };
@@ -240,8 +240,8 @@ impl World {
         }
     }
 
-    /// Sees to it that a timer event exists at or before the end's next deadline. Timers are
-    /// lazy: a deadline that moves back costs nothing until the event fires.
+    /// Ensures that a timer event is scheduled at or before the end's next deadline. Timers are
+    /// lazy: a deadline that is postponed costs nothing until the event fires.
     #[inline(always)]
     pub(super) fn arm(&mut self, index: u32, end: usize) {
         let connection = &self.connections[index];
@@ -267,7 +267,7 @@ impl World {
         }
     }
 
-    /// A connection is over: its place may be used again.
+    /// A connection has ended: frees its slot.
     fn retire(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         self.recorder.closed(self.now, connection);

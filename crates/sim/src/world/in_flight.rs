@@ -1,5 +1,5 @@
-//! A packet between two hosts: a segment or a datagram, its place on its route, and what queues may
-//! read of it.
+//! A packet in flight between two hosts: a segment or a datagram, its position on its route, and
+//! the header fields that queues may read.
 
 use packet::{Duration, Ecn, Header, Instant, Packet};
 use record::{Kind, PacketClass};
@@ -12,44 +12,45 @@ use crate::world::{Event, event_order};
 /// Bytes of IPv4 and UDP headers.
 pub(super) const UDP_IP_HEADERS: u32 = 28;
 
-/// Stands for the connection of a datagram, which has none.
+/// Value for the connection of a datagram, which has none.
 const NO_CONNECTION: u32 = u32::MAX;
 
-/// A packet on its way; in two cache lines wherever it lies.
+/// A packet in flight; it never takes more than two cache lines.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
 pub(crate) struct InFlight {
     pub(super) payload: Payload,
     pub(super) connection: u32,
-    /// The serial number of its connection; `None` while the place is free.
+    /// Serial number of the packet's connection or stream; `None` while the slot is free.
     pub(super) serial: Option<Serial>,
     pub(super) route: u32,
-    /// Ports of its route that it has passed.
+    /// Number of ports of its route that the packet has passed.
     pub(super) hop: u16,
     pub(super) to: u8,
-    /// Delay after the last port.
+    /// Propagation delay after the last port.
     pub(super) last_hop_delay: Duration,
     /// Header fields that queues may read, apart from size and flow. They are copied into the
     /// packet, since reading the connection at every port would cost a visit to its memory.
     pub(super) header: Header,
-    /// What it is to those who count.
+    /// Class under which the packet is counted.
     pub(super) class: PacketClass,
 }
 
-/// What is seen of a packet from outside, whatever it carries.
+/// The properties of a packet that the network needs, whatever the packet carries.
 #[derive(Clone, Copy)]
 pub(super) struct Outside {
-    /// IP length.
+    /// IP length, bytes.
     pub bytes: u32,
-    /// Its code point in the IP header.
+    /// ECN code point in the IP header.
     pub ecn: Ecn,
-    /// Whether it is a segment with payload.
+    /// Whether the packet is a segment with payload.
     pub data: bool,
-    /// For the event of its arrival at the host: index of its connection; a datagram has none.
+    /// Index of the packet's connection, for the event of its delivery; `NO_CONNECTION` for a
+    /// datagram.
     pub connection: u32,
 }
 
-/// What a segment is to those who count.
+/// The class under which a segment is counted.
 #[inline]
 fn class(segment: &Segment) -> PacketClass {
     let retransmission = segment.flags.has(Flags::RETRANSMISSION);
@@ -65,13 +66,13 @@ fn class(segment: &Segment) -> PacketClass {
 }
 
 impl InFlight {
-    /// Its flow as a queue sees it: the end of its connection that sent it.
+    /// Number of the packet's flow for queues: the connection's end that sent the packet.
     #[inline]
     pub(crate) fn flow(&self) -> u64 {
         self.about() ^ 1
     }
 
-    /// As a port gets it at `arrived`.
+    /// The packet as a port sees it when it arrives at `arrived`.
     #[inline]
     pub(super) fn packet(&self, id: u32, arrived: Instant) -> Packet {
         Packet {
@@ -84,7 +85,7 @@ impl InFlight {
         }
     }
 
-    /// The serial number of its connection or stream, from 0.
+    /// Serial number of the packet's connection or stream, from 0.
     #[inline]
     pub(crate) fn serial_number(&self) -> u32 {
         self.serial.map_or(0, Serial::number)
@@ -94,33 +95,34 @@ impl InFlight {
         &self.payload
     }
 
-    /// Place of its connection, or of its stream of datagrams.
+    /// Index of the packet's connection, or of its stream of datagrams.
     pub(crate) fn place(&self) -> u32 {
         self.connection
     }
 
-    /// The end that sent it.
+    /// The end of the connection that sent the packet.
     pub(crate) fn from(&self) -> usize {
         usize::from(1 - self.to)
     }
 
-    /// Whether it is of this connection, and not of one that had the place before.
+    /// Whether the packet belongs to this connection, and not to one that had the slot before.
     pub(crate) fn is_of(&self, connection: &Connection) -> bool {
         connection.serial == self.serial
     }
 
-    /// Whether it is on its way, and its place not free.
+    /// Whether the packet is in flight, and its slot not free.
     pub(crate) fn is_on_its_way(&self) -> bool {
         self.serial.is_some()
     }
 
-    /// Its end of its connection, for the order of events of one instant.
+    /// Number of the connection's end that receives the packet, for the order of events of one
+    /// instant.
     #[inline]
     pub(super) fn about(&self) -> u64 {
         event_order::end(self.serial_number(), self.to)
     }
 
-    /// The event that it reaches its host.
+    /// The event of the packet's arrival at its host.
     #[inline]
     pub(super) fn delivery(&self, id: u32) -> Event {
         let connection = if self.is_datagram() { NO_CONNECTION } else { self.connection };
@@ -137,7 +139,8 @@ impl InFlight {
         matches!(self.payload, Payload::Datagram(_))
     }
 
-    /// The place where a segment is written; fields that are not written keep the values of the segment before it.
+    /// The segment of this slot, to be overwritten; fields that are not written keep the values of
+    /// the last segment.
     #[inline]
     pub(super) fn segment_mut(&mut self) -> &mut Segment {
         if self.is_datagram() {
@@ -149,8 +152,8 @@ impl InFlight {
         }
     }
 
-    /// The segment that was written to it goes on its way from an end of the connection in place
-    /// `index`. Nothing happens to a datagram.
+    /// Addresses the segment of this slot, which the end `from` of the connection with index
+    /// `index` sends: sets its class, header, route and delay. Does nothing to a datagram.
     #[inline(always)]
     pub(super) fn address(
         &mut self,
@@ -177,7 +180,7 @@ impl InFlight {
         Some(outside)
     }
 
-    /// What is seen of it from outside.
+    /// The properties of the packet that the network needs.
     #[inline]
     pub(super) fn outside(&self) -> Outside {
         let connection = if self.is_datagram() { NO_CONNECTION } else { self.connection };
@@ -194,7 +197,7 @@ impl InFlight {
         }
     }
 
-    /// Its code point in the IP header.
+    /// ECN code point in the IP header.
     #[inline]
     pub(crate) fn ecn(&self) -> Ecn {
         match &self.payload {
@@ -203,7 +206,7 @@ impl InFlight {
         }
     }
 
-    /// A queue or a script has set its code point.
+    /// Sets the ECN code point, as a queue or a script has decided.
     #[inline]
     pub(super) fn set_ecn(&mut self, ecn: Ecn) {
         match &mut self.payload {
@@ -227,7 +230,7 @@ mod tests {
         assert_eq!(of, [[0, 1], [2, 3]], "from the opener, from the acceptor");
     }
 
-    /// A late packet may find another connection in the place of its own.
+    /// A late packet may find another connection in the slot of its own.
     #[test]
     fn a_packet_is_of_the_connection_with_its_number() {
         let mut given = 0;

@@ -1,26 +1,26 @@
-//! What the next events will touch is fetched before they are served. A world of many connections is
-//! larger than the caches, and would wait for memory at nearly every event.
+//! Prefetches the data of the next events before they are served. A world of many connections is
+//! larger than the CPU caches, and would wait for memory at nearly every event.
 //!
-//! An event that comes soon is looked at three times, some events apart, because what it touches is
-//! found step by step: the packet and the connection, by the event; what the connection refers to;
-//! and what that refers to. Nothing is changed: an event may be served, or a place be used for
-//! something else, before its time.
+//! The data of a coming event is prefetched in three steps, some events apart, because it is found
+//! through pointers: first the packet and the connection, then the memory to which the connection
+//! refers, then what that refers to. Nothing is changed, since the event may be served, or its slot
+//! be reused, before its time.
 
 use super::connection::{ACCEPTOR, OPENER};
 use super::{Event, World};
 
-/// Connections from which on it pays: at some thousand bytes each, this many fill a second-level
-/// cache.
+/// Number of connections from which on prefetching pays: at about a thousand bytes each, they fill
+/// a second-level cache.
 const MANY: usize = 1_000;
 
-/// Events between two looks: their time is longer than memory takes.
+/// Number of events between two steps, whose service takes longer than an access to memory.
 const APART: usize = 4;
 
-/// What was fetched last.
+/// State of the prefetching.
 pub(super) struct LookAhead {
-    /// Connections from which on it is done.
+    /// Number of connections from which on data is prefetched.
     from: usize,
-    /// Ends of connections, in a ring.
+    /// Ring buffer of the ends of connections (index, end) for which the first step was done last.
     ends: [Option<(u32, u8)>; 2 * APART],
     last: usize,
 }
@@ -32,7 +32,7 @@ impl Default for LookAhead {
 }
 
 impl LookAhead {
-    /// Takes an end; hands out what was taken one and two steps ago.
+    /// Stores an end of a connection, and returns those stored one and two steps ago.
     #[inline]
     fn turn(&mut self, end: Option<(u32, u8)>) -> [Option<(u32, u8)>; 2] {
         self.last = (self.last + 1) % (2 * APART);
@@ -42,19 +42,19 @@ impl LookAhead {
 }
 
 impl World {
-    /// Whether what an event touches is likely not to be in a cache.
+    /// Whether the data of an event is probably in no cache.
     #[inline]
     pub(super) fn is_large(&self) -> bool {
         self.connections.places().len() >= self.look_ahead.from
     }
 
-    /// Sets the number of connections from which on the world looks ahead.
+    /// Sets the number of connections from which on data is prefetched.
     #[cfg(test)]
     pub(crate) fn look_ahead_from(&mut self, connections: usize) {
         self.look_ahead.from = connections;
     }
 
-    /// Fetches what an event of the next fraction of a millisecond will touch.
+    /// Prefetches the data of an event of the next fraction of a millisecond.
     #[inline(never)]
     pub(super) fn look_ahead(&mut self) {
         self.events.close_lanes();
@@ -92,7 +92,7 @@ impl World {
         }
     }
 
-    /// Fetches the memory that an end, once in the cache, refers to.
+    /// Second step: prefetches the memory to which an end of a connection refers.
     fn fetch_more(&self, connection: u32, end: u8) {
         let Some(connection) = self.connections.get(connection) else { return };
         connection.fetch_more(usize::from(end));
@@ -101,7 +101,7 @@ impl World {
         }
     }
 
-    /// Then the memory that the connection refers to.
+    /// Third step: prefetches what a sender's memory refers to, and the user who will be notified.
     fn fetch_most(&mut self, connection: u32, end: u8) {
         let Some(connection) = self.connections.get(connection) else { return };
         connection.fetch_most(usize::from(end));

@@ -1,5 +1,6 @@
-//! Replies that share a connection frame by frame, as HTTP/2's do (RFC 9113), or are streams of one, as HTTP/3's
-//! (RFC 9114): then what is lost of one keeps no other back.
+//! Multiplexed replies: they share a connection frame by frame as in HTTP/2 (RFC 9113), or are
+//! streams of one connection as in HTTP/3 (RFC 9114), where a loss in one stream does not delay the
+//! others.
 
 mod room;
 
@@ -24,16 +25,17 @@ fn header(independent: bool, payload: u64) -> u64 {
     }
 }
 
-/// An answer of which something is not written yet.
+/// A reply that is not completely written yet.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
-    /// Where its request ends in the opener's stream, which no other one does.
+    /// Position after the request in the opener's stream, which identifies the request.
     request_end: u64,
-    /// Payload still to write.
+    /// Payload bytes that are still to be written.
     left: u64,
 }
 
-/// A frame that the opener has not got whole: the bytes `from..to` of the acceptor's.
+/// A frame that has not completely arrived at the opener: the bytes `from..to` of the acceptor's
+/// stream.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     request_end: u64,
@@ -41,27 +43,27 @@ struct Piece {
     to: u64,
 }
 
-/// What the server program of a multiplexed connection is at.
+/// State of the server program of a multiplexed connection.
 ///
-/// It works on all requests at once and writes what is ready in frames, one of each answer in
-/// turn, as RFC 9218 section 10 has it for incremental responses of equal urgency. It writes only
-/// while there is room ([`Writing`]), so that an answer that is ready later shares the connection from
-/// then on.
+/// The program works on all requests at once, and writes the replies that are ready in frames, one
+/// frame of each reply in turn, as RFC 9218 section 10 has it for incremental responses of equal
+/// urgency. It writes only while there is room ([`Writing`]), so that a reply that becomes ready
+/// later shares the connection from then on.
 #[derive(Debug)]
 pub struct Mux {
-    /// Payload of a frame at most.
+    /// Largest payload of a frame, bytes.
     frame: u64,
-    /// The room of both ends for what is written.
+    /// Room that each end has for written data.
     rooms: [Room; 2],
-    /// A reply is a stream that waits for no other.
+    /// Whether each reply is an independent stream (HTTP/3).
     independent: bool,
-    /// Then the frames written that have not arrived.
+    /// Frames of independent streams that were written and have not completely arrived.
     pieces: Vec<Piece>,
     /// Position in the acceptor's stream after the last frame.
     position: u64,
-    /// Answers being worked on, and when they are ready.
+    /// Replies in preparation, each with the time at which it is ready.
     working: Vec<(Instant, Answer)>,
-    /// Answers that are ready, next turn first.
+    /// Replies that are ready, in the order in which they write their next frames.
     turns: VecDeque<Answer>,
     /// Whether the opener's program writes frames without end.
     pub uploads: bool,
@@ -84,14 +86,14 @@ impl Mux {
         }
     }
 
-    /// What a reply takes of the acceptor's stream, bytes.
+    /// Bytes that a reply takes in the acceptor's stream, headers of frames included.
     pub fn framed(&self, reply_bytes: u64) -> u64 {
         let (whole, rest) = (reply_bytes / self.frame, reply_bytes % self.frame);
         let last = if rest > 0 { header(self.independent, rest) } else { 0 };
         reply_bytes.saturating_add(whole * header(self.independent, self.frame) + last)
     }
 
-    /// Answers that are ready by now take turns.
+    /// Moves the replies that are ready by `now` to those that write frames in turn.
     fn finish_work(&mut self, now: Instant) {
         let turns = &mut self.turns;
         self.working.retain(|&(ready, answer)| {
@@ -103,7 +105,7 @@ impl Mux {
         });
     }
 
-    /// The next frame's bytes, and the request it completes the answer of.
+    /// Takes the next frame: its bytes, and the request whose reply it completes, if it does.
     fn next_frame(&mut self) -> Option<(u64, Option<u64>)> {
         let mut answer = self.turns.pop_front()?;
         let payload = answer.left.min(self.frame);
@@ -123,12 +125,13 @@ impl Mux {
 }
 
 impl Connection {
-    /// The server program, where replies share the connection.
+    /// The server program's state, if replies share the connection.
     pub fn mux(&mut self) -> Option<&mut Mux> {
         self.mux.as_deref_mut()
     }
 
-    /// What a reply takes of the acceptor's stream where replies share it, bytes.
+    /// Bytes that a reply takes in the acceptor's stream; with headers of frames if replies share
+    /// it.
     pub fn framed(&mut self, reply_bytes: u64) -> u64 {
         self.mux().map_or(reply_bytes, |mux| mux.framed(reply_bytes))
     }
@@ -139,13 +142,13 @@ impl Connection {
         self.mux.is_some()
     }
 
-    /// Whether each request and its reply are a stream that waits for no other.
+    /// Whether each request and its reply are an independent stream.
     #[inline]
     pub fn has_streams(&self) -> bool {
         self.mux.as_ref().is_some_and(|mux| mux.independent)
     }
 
-    /// A request whose reply, a stream, has arrived whole.
+    /// Removes and returns a request whose reply, a stream, has completely arrived.
     pub fn take_stream_reply(&mut self) -> Option<Exchange> {
         let Connection { mux, ends, exchanges, .. } = self;
         let pieces = &mut mux.as_mut()?.pieces;
@@ -158,8 +161,9 @@ impl Connection {
         exchanges.remove(place)
     }
 
-    /// The oldest request that has arrived and is not worked on, moved before those that are not: of streams
-    /// whichever, else none before the one whose turn it is.
+    /// Takes the oldest request that has arrived and is not worked on yet, and moves it before the
+    /// other waiting ones. Independent streams may overtake each other; otherwise only the first
+    /// waiting request can be taken.
     fn next_request(&mut self) -> Option<Exchange> {
         let oldest = self.oldest_unserved();
         let end = &self.ends[ACCEPTOR];
@@ -175,8 +179,8 @@ impl Connection {
         Some(exchange)
     }
 
-    /// Whether the program at this end, which has written this many bytes in all, may write. (An end's byte n
-    /// has the number n.)
+    /// Whether the program at this end may write, after it has written `written` bytes in total.
+    /// (The n-th byte of an end's stream has the sequence number n.)
     fn has_room(&mut self, end: usize, written: u64) -> bool {
         let of = &self.ends[end];
         let (sent, acked) = (of.snd_max().saturating_sub(1), of.snd_una().saturating_sub(1));
@@ -184,8 +188,8 @@ impl Connection {
         self.mux().is_some_and(|mux| mux.rooms[end].is_free(written, sent, acked, cwnd))
     }
 
-    /// The reply to the request that ends at `request_end` ends here: it comes after those whose
-    /// end is known, before those whose is not.
+    /// Records that the reply to the request that ends at `request_end` ends at `at`. The exchange
+    /// moves behind those with a known end of their reply, before those without.
     fn reply_ends(&mut self, request_end: u64, at: u64) {
         let place = self.exchanges.iter().position(|e| e.request_end == request_end);
         let exchange = place.and_then(|place| self.exchanges.remove(place));
@@ -195,12 +199,12 @@ impl Connection {
         self.exchanges.insert(behind.unwrap_or(self.exchanges.len()), exchange);
     }
 
-    /// Replies share the connection from now on.
+    /// Makes the connection multiplexed: replies share it from now on.
     pub fn multiplex(&mut self, mux: Mux) {
         self.mux = Some(Box::new(mux));
     }
 
-    /// The opener's program writes frames without end from now on, where replies share the connection.
+    /// If the connection is multiplexed, its opener writes frames without end from now on.
     pub fn begin_upload(&mut self) {
         if let Some(mux) = self.mux() {
             mux.uploads = true;
@@ -225,7 +229,7 @@ impl Connection {
         wrote
     }
 
-    /// Both programs forget what they have not sent, and the opener what it has requested.
+    /// Both programs discard the data that they have not sent, and the opener its requests.
     pub fn stop_mux(&mut self, now: Instant) {
         let position = self.ends[ACCEPTOR].stop_writing(now);
         let Some(mux) = self.mux.as_deref_mut() else { return };
@@ -239,7 +243,7 @@ impl Connection {
         self.promised = position;
     }
 
-    /// Writes frames while there is room. Returns whether there were any.
+    /// Writes frames while there is room. Returns whether any was written.
     fn write_frames(&mut self, now: Instant) -> bool {
         let mut wrote = false;
         while let Some(mux) = self.mux() {
@@ -260,8 +264,8 @@ impl Connection {
 }
 
 impl World {
-    /// The server program of a multiplexed connection: begins to work on what has arrived, writes
-    /// what is ready and has room.
+    /// Runs the server program of a multiplexed connection: it begins to work on requests that have
+    /// arrived, and writes ready replies while there is room.
     pub(super) fn multiplex(&mut self, index: u32) {
         self.begin_work(index);
         while self.connections[index].write_frames(self.now) {
@@ -294,7 +298,8 @@ impl World {
 mod tests {
     use super::*;
 
-    /// The frames of answers of these sizes: bytes, and the request completed.
+    /// The frames of replies of these sizes: bytes of each, and the request whose reply it
+    /// completes.
     fn frames(sizes: &[u64]) -> Vec<(u64, Option<u64>)> {
         let mut mux = Mux::new(Writing::when_ready(1_000), false);
         let answers =
@@ -322,8 +327,9 @@ mod tests {
         assert_eq!(sequence, expected);
     }
 
-    /// Bytes that leave between a request and the last packet of its answer, where an answer without end is
-    /// written beside it and packets of 1448 B leave one by one; the median over when the request arrives.
+    /// Bytes sent from the arrival of a request to the last packet of its reply, while an endless
+    /// reply shares the connection and packets of 1,448 B leave one by one; the median over the
+    /// times at which the request arrives.
     fn ahead(blocks: bool) -> u64 {
         let writing = Writing { blocks, ..Writing::when_ready(2_887) };
         let mut found: Vec<u64> = (20..60).map(|request| ahead_of(writing, request)).collect();
@@ -350,8 +356,8 @@ mod tests {
 
     #[test]
     fn a_write_that_waits_is_before_an_answer_that_is_ready_later() {
-        // Go 1.26's net/http, a server that writes 2,896 B while less than 2,887 wait, TLS included: 10,136 B at
-        // the median of 200 requests (8,688 to 11,584).
+        // Measured with Go 1.26's net/http, a server that writes 2,896 B while less than 2,887 B
+        // wait, TLS included: 10,136 B at the median of 200 requests (8,688 to 11,584).
         assert_eq!(ahead(true), 10_136);
         assert_eq!(ahead(false), 10_136 - 2_896);
     }

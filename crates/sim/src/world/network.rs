@@ -1,4 +1,4 @@
-//! The network: ports, what they hold back for later, and the delay behind the last one.
+//! The network: all ports, the updates that they have requested, and the propagation delays.
 
 use packet::{Duration, Instant, Packet, TcpHeader};
 use record::PacketClass;
@@ -6,32 +6,34 @@ use record::PacketClass;
 use crate::port::Port;
 use crate::topology::DelayClocks;
 
-/// Ports, named by index.
+/// All ports, addressed by index, and the delays behind them.
 pub struct Network {
     ports: Vec<Port>,
     /// Propagation delay after each port.
     after: Vec<Duration>,
     /// Clocks of the machines that delay packets.
     delays: DelayClocks,
-    /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
+    /// Time of the scheduled tick event of each port; [`Instant::NEVER`] if none is scheduled.
     armed_ticks: Vec<Instant>,
-    /// Packets that an explicit port has dropped and that have not been freed yet.
+    /// Packets that ports have dropped and that have not been freed yet: handle and arrival time.
     lost: Vec<(u32, Instant)>,
-    /// The end of the route of packets that their hosts discard, if any may.
+    /// Index of the element that ends the route of packets that their hosts discard, if there can
+    /// be such packets.
     discard: Option<u32>,
 }
 
 impl Network {
-    /// Ports with the propagation delay behind each. `discard` is the port at which packets end that
-    /// their hosts discard.
+    /// The network of these ports, each with the propagation delay behind it. `discard` is the port
+    /// that drops packets which their hosts discard.
     pub fn new(ports: Vec<(Port, Duration)>, delays: DelayClocks, discard: Option<u32>) -> Network {
         let (ports, after): (Vec<Port>, Vec<Duration>) = ports.into_iter().unzip();
         let armed_ticks = vec![Instant::NEVER; ports.len()];
         Network { ports, after, delays, armed_ticks, lost: Vec::new(), discard }
     }
 
-    /// Whether packets that are sent from one side and delayed equally long behind their port arrive in the
-    /// order in which they were sent: all pass one port that computes when they leave, whatever their route.
+    /// Whether packets that one side sends, and that are delayed equally behind their port, arrive
+    /// in the order in which they were sent: every route has one port at most, which computes
+    /// departures at arrival, and all delays are exact.
     pub fn keeps_order(&self, routes: &[Vec<u32>]) -> bool {
         let folds = self.ports.iter().all(|port| matches!(port, Port::Folded(_)));
         folds && self.delays.are_exact() && routes.iter().all(|route| route.len() <= 1)
@@ -42,7 +44,7 @@ impl Network {
         &self.ports
     }
 
-    /// All ports, to finish them or to look into them.
+    /// All ports, mutable.
     pub fn ports_mut(&mut self) -> &mut [Port] {
         &mut self.ports
     }
@@ -71,19 +73,20 @@ impl Network {
         if self.delays.are_exact() { at + tail } else { self.delays.end(client(), at, tail) }
     }
 
-    /// The port at which packets end that their hosts discard.
+    /// Index of the port that drops packets which their hosts discard.
     pub fn discard(&self) -> Option<u32> {
         self.discard
     }
 
-    /// Whether delays after the last port are exact, whichever machine's clock counts them.
+    /// Whether delays after the last port are exact and not rounded to the ticks of a machine's
+    /// clock.
     #[inline]
     pub fn delays_exactly(&self) -> bool {
         self.delays.are_exact()
     }
 
     /// A packet arrives at an explicit port, with its TCP header if the port reads it. Returns the
-    /// end of the transmission that this began.
+    /// end of the transmission that the arrival began, if it began one.
     pub fn offer(
         &mut self,
         port: u32,
@@ -99,7 +102,8 @@ impl Network {
         }
     }
 
-    /// A packet arrives at a channel. Returns when the tick is due for which there is no event yet; from then on there is one.
+    /// A packet arrives at a channel. Returns the time of the channel's tick if the caller must
+    /// schedule an event for it; the tick then counts as scheduled.
     pub fn offer_to_channel(
         &mut self,
         port: u32,
@@ -133,7 +137,8 @@ impl Network {
         self.ports[port as usize].channel()?.take_carried()
     }
 
-    /// A transmission ends: its packet, and the end of the next.
+    /// A transmission ends at an explicit port. Returns its packet, and the end of the next
+    /// transmission if one begins.
     pub fn finish_transmission(&mut self, port: u32, now: Instant) -> (Packet, Option<Instant>) {
         let lost = &mut self.lost;
         match &mut self.ports[port as usize] {
@@ -143,12 +148,14 @@ impl Network {
         }
     }
 
-    /// A packet that an explicit port has dropped and when it had come there, the last one first.
+    /// Returns the handle of a dropped packet and its arrival time at the port; the packet that was
+    /// dropped last comes first.
     pub fn take_lost(&mut self) -> Option<(u32, Instant)> {
         self.lost.pop()
     }
 
-    /// When a port wants a tick for which there is no event yet; from then on there is one.
+    /// Returns the time of a port's next tick if the caller must schedule an event for it; the tick
+    /// then counts as scheduled.
     pub fn arm_tick(&mut self, port: u32) -> Option<Instant> {
         let next = match &self.ports[port as usize] {
             Port::Explicit(explicit) => explicit.next_tick(),
@@ -158,7 +165,7 @@ impl Network {
         self.arm(port, next)
     }
 
-    /// When the first tick of a port comes for which there is an event.
+    /// Time of the first scheduled tick event of a port.
     pub fn armed_tick(&self, port: u32) -> Instant {
         self.armed_ticks[port as usize]
     }
@@ -170,8 +177,9 @@ impl Network {
         Some(at)
     }
 
-    /// The tick event of an explicit port: `None` if another one took its place. Else the port has
-    /// run what was due; the end of the transmission that this began, if it began one.
+    /// Serves a tick event. Returns `None` if a later event has replaced it. Otherwise the port has
+    /// run the updates that were due, and the result is the end of a transmission that they began,
+    /// if they began one.
     pub fn tick(&mut self, port: u32, now: Instant) -> Option<Option<Instant>> {
         let armed = &mut self.armed_ticks[port as usize];
         if *armed > now {
@@ -180,7 +188,7 @@ impl Network {
         *armed = Instant::NEVER;
         let lost = &mut self.lost;
         let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
-        // It may have been put off since the event was scheduled.
+        // The port may have postponed its tick since the event was scheduled.
         Some(match &mut self.ports[port as usize] {
             Port::Explicit(port) if port.next_tick().is_some_and(|at| at <= now) => {
                 port.tick(now, &mut lost)

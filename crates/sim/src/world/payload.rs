@@ -13,27 +13,27 @@ pub(crate) enum Payload {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Datagram {
-    /// How many its stream has sent before it.
+    /// Number of datagrams that the stream had sent before this one.
     pub(super) number: u64,
     sent: Instant,
     pub(super) bytes: u32,
-    /// Code point of the IP header.
+    /// ECN code point of the IP header.
     pub(super) ecn: Ecn,
 }
 
 impl Datagram {
-    /// Number so and so of its stream.
+    /// Datagram `number` of its stream, sent at `sent`.
     pub(super) fn new(number: u64, sent: Instant, bytes: u32, ecn: Ecn) -> Datagram {
         Datagram { number, sent, bytes, ecn }
     }
 
-    /// How many its stream had sent before it, and when it was sent.
+    /// Number of datagrams that the stream had sent before, and the time of sending.
     #[inline]
     pub(crate) fn origin(&self) -> (u64, Instant) {
         (self.number, self.sent)
     }
 
-    /// Payload.
+    /// Length of the payload, bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> u32 {
         self.bytes

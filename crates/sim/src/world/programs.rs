@@ -9,7 +9,7 @@ use super::connection::{ACCEPTOR, Exchange, OPENER, Serial};
 use super::{Event, World, event_order};
 
 impl World {
-    /// The server program: answers requests, closes.
+    /// Runs the server program: it answers requests and closes the connection.
     pub(super) fn acceptor_reacts(&mut self, index: u32) {
         let now = self.now;
         let connection = &self.connections[index];
@@ -34,7 +34,7 @@ impl World {
         if wrote {
             self.drain(index, ACCEPTOR);
             if self.connections[index].unserved > 0 {
-                return self.acceptor_reacts(index); // what waits for this to be sent
+                return self.acceptor_reacts(index); // some replies waited for this one to be sent
             }
         }
         if self.connections[index].ends[ACCEPTOR].state() == State::Failed {
@@ -42,7 +42,8 @@ impl World {
         }
     }
 
-    /// Answers every request that has arrived whole, in order. Returns whether there was one.
+    /// Answers every request that has completely arrived, in order. Returns whether anything was
+    /// written.
     fn answer(&mut self, index: u32) -> bool {
         let now = self.now;
         let connection = &mut self.connections[index];
@@ -64,7 +65,7 @@ impl World {
         wrote
     }
 
-    /// The server program begins to work on the oldest unserved request, unless it does already.
+    /// The server program begins to work on the oldest unserved request, unless it already does.
     fn serve(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         let Some(serial) = connection.serial else { return };
@@ -96,8 +97,8 @@ impl World {
         self.after_end(index, ACCEPTOR);
     }
 
-    /// The client program: writes what waits for the handshake, closes at end of file, and notifies
-    /// the application of replies.
+    /// Runs the client program: it writes data that waited for the handshake, closes at end of
+    /// file, and notifies the application of replies.
     pub(super) fn opener_reacts(&mut self, index: u32) {
         let now = self.now;
         let connection = &mut self.connections[index];
@@ -133,7 +134,7 @@ impl World {
         }
     }
 
-    /// The client program of an upload without end writes what has room.
+    /// The client program of an endless upload writes frames while there is room.
     fn upload(&mut self, index: u32) {
         let now = self.now;
         while self.connections[index].uploads()
@@ -154,7 +155,7 @@ impl World {
         self.recorder.transferred(self.now, &self.connections[index], group);
     }
 
-    /// The client program says that it will write no more.
+    /// The client program closes its side of the connection: it will write no more.
     pub(super) fn close_opener(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         if !std::mem::replace(&mut connection.closed[OPENER], true) {
@@ -164,16 +165,17 @@ impl World {
     }
 
     /// A connection was given up: its requests have failed. When the acceptor gives up, its reset
-    /// is taken to reach the opener at once (constructed); it gives up
-    /// only after 75 s of a lost handshake or thirteen timeouts of a segment.
+    /// is assumed to reach the opener at once (constructed); the acceptor gives up only after 75 s
+    /// of a lost handshake or thirteen timeouts of a segment.
     fn fail(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         if std::mem::replace(&mut connection.failed, true) {
             return;
         }
-        // With every reply in, the application may have given the number to another connection.
+        // Once all replies have arrived, the application may have given the number to another
+        // connection.
         let expected = connection.expected();
-        // An endless one has no end to be measured.
+        // An endless transfer has no end to be measured.
         let cut_short =
             connection.sent_pending && connection.is_transfer() && connection.written != u64::MAX;
         let exchanges = std::mem::take(&mut connection.exchanges);
@@ -181,7 +183,7 @@ impl World {
         connection.sent_pending = false;
         for exchange in exchanges {
             if exchange.reply_bytes == u64::MAX {
-                continue; // it had no end to be measured
+                continue; // an endless reply has no end to be measured
             }
             self.end_exchange(index, exchange);
         }

@@ -1,6 +1,6 @@
-//! What follows most events at an end of a connection: perhaps a packet goes out, and neither the programs nor the
-//! timer have anything to do. That is seen here, in line, in one look at the end; everything else takes the way of
-//! [`World::after_end`].
+//! The fast path after most events at an end of a connection: perhaps a packet is sent, and neither
+//! the programs nor the timer have anything to do. This is checked inline, with a single access to
+//! the end; all other cases go through [`World::after_end`].
 
 use tcp::{Deadline, Endpoint, State, TcpEndpoint};
 
@@ -8,11 +8,11 @@ use super::World;
 use super::connection::{Connection, OPENER};
 
 impl Connection {
-    /// Whether an end of this connection, which is `at`, is in the middle of things, or sends the last of them,
-    /// and its program has nothing to react to.
+    /// Whether the end `end` of this connection, whose state is `at`, is open or sends its last
+    /// data, and its program has nothing to react to.
     #[inline(always)]
     fn is_quiet(&self, at: &TcpEndpoint, end: usize) -> bool {
-        // Neither has an end that the other must know of, or anything for its host to remember.
+        // In both states, the other end need not be notified and the host has nothing to cache.
         let open = matches!(at.state(), State::Established | State::FinWait1);
         if !open || self.failed || self.is_multiplexed() {
             return false;
@@ -29,10 +29,10 @@ impl Connection {
 }
 
 impl World {
-    /// As [`World::after_end`], in line.
+    /// As [`World::after_end`], with an inlined fast path.
     #[inline(always)]
     pub(super) fn settle(&mut self, index: u32, end: usize) {
-        let end = end & 1; // it is 0 or 1: no index of an end is checked
+        let end = end & 1; // it is 0 or 1: the mask saves bounds checks
         let Endpoint::Tcp(at) = &self.connections[index].ends[end] else {
             return self.after_end(index, end);
         };

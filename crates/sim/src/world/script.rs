@@ -1,5 +1,5 @@
-//! Packets dropped or marked by their numbers, as a scenario says (`script` of a traffic group): the
-//! same packets whatever the queues do. They meet their fate as they leave their host.
+//! Drops or marks packets by their numbers, as a scenario demands (`script` of a traffic group),
+//! independently of the queues. This happens as packets leave their host.
 
 use packet::Ecn;
 use tcp::Flags;
@@ -19,14 +19,14 @@ enum Count {
     Packets,
 }
 
-/// A rule, ready to judge.
+/// A rule of a script, ready to be applied.
 struct Compiled {
     rule: Rule,
     count: Count,
     from: Side,
 }
 
-/// Packets of one direction of one flow so far.
+/// Counters of the packets in one direction of a flow.
 #[derive(Clone, Debug, Default)]
 struct Counts {
     data: u64,
@@ -36,17 +36,17 @@ struct Counts {
     named: Vec<(u64, u64, u64)>,
 }
 
-/// A flow's counts in both directions; a place used again begins anew.
+/// Counters of a flow in both directions; they are reset when its slot is reused.
 #[derive(Clone, Debug)]
 struct Flow {
-    /// None before the first.
+    /// Serial number of the flow's connection or stream; `None` before the first.
     serial: Option<Serial>,
-    /// Number in its group, from 1.
+    /// Number of the flow in its group, from 1.
     number: u64,
     directions: [Counts; 2],
 }
 
-/// What a packet is to those who count.
+/// The properties of a packet that rules look at.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     data: bool,
@@ -54,7 +54,7 @@ struct Sent {
     first_byte: u64,
 }
 
-/// The rules of all groups, and what has been counted.
+/// The rules of all groups, and the counters of all flows.
 pub struct Scripts {
     groups: Vec<Vec<Compiled>>,
     /// Counts of the flows, by the index of a connection and of a stream of datagrams.
@@ -73,7 +73,7 @@ impl Scripts {
         })
     }
 
-    /// The counts of the flow in place `index`, as new if another had it before.
+    /// The counters of the flow in slot `index`, reset if another flow had the slot before.
     fn flow(
         &mut self,
         streams: bool,
@@ -110,7 +110,8 @@ impl Compiled {
         Compiled { rule: rule.clone(), count, from }
     }
 
-    /// Whether it names this packet, already counted; `sent`: which transmission of it.
+    /// Whether the rule names this packet, which is already counted; `sent` says which transmission
+    /// of the packet it is.
     fn names(&self, flow: u64, counts: &Counts, packet: Sent, number: u64, sent: u64) -> bool {
         let rule = &self.rule;
         let has = |list: &[u64], n: u64| list.binary_search(&n).is_ok();
@@ -128,7 +129,7 @@ impl Compiled {
 }
 
 impl Counts {
-    /// Counts a packet; a data packet's number and which transmission this is.
+    /// Counts a packet. Returns a data packet's number, and which transmission of it this is.
     fn take(&mut self, packet: Sent, named: impl Fn(u64) -> bool) -> (u64, u64) {
         self.packets += 1;
         if !packet.data {
@@ -151,8 +152,8 @@ impl Counts {
 }
 
 impl World {
-    /// What the scripts say of the packet in place `id`, which leaves its host. Returns whether it is
-    /// dropped. A packet that is to be marked and cannot be (RFC 3168) goes on.
+    /// Applies the scripts to the packet in slot `id`, which leaves its host. Returns whether the
+    /// packet is dropped. A packet that is to be marked but is not ECN-capable (RFC 3168) goes on.
     #[cold]
     pub(super) fn follow_script(&mut self, id: u32) -> bool {
         let Some(scripts) = &mut self.scripts else { return false };
@@ -209,8 +210,9 @@ impl World {
 }
 
 impl Scripts {
-    /// Counts a packet of the flow (place, serial number, end that sends). Returns whether it is marked, or
-    /// dropped, or none of both. A drop goes before a mark.
+    /// Counts a packet of the flow (index, serial number, sending end). Returns `Some(true)` if a
+    /// rule marks it, `Some(false)` if a rule drops it, which takes precedence, and `None`
+    /// otherwise.
     fn judge(
         &mut self,
         group: usize,

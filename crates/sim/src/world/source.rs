@@ -1,4 +1,5 @@
-//! A user or sender as the world knows it, apart from its application: little, for there are millions.
+//! The state of a user or sender outside its application; it is small, because there may be
+//! millions.
 
 use packet::Rng;
 
@@ -6,13 +7,14 @@ use crate::slab::Kept;
 
 /// One user or sender.
 pub(super) struct Source {
-    /// For its distances.
+    /// Random stream from which the round-trip times of the source are drawn.
     pub rng: Rng,
     pub connections: Connections,
-    /// Place of its stream of datagrams; none before the first.
+    /// Index of the source's stream of datagrams; `None` before its first datagram.
     pub stream: Option<Kept>,
     pub group: u16,
-    /// A scenario has few enough of them ([`crate::scenario::schema::NETWORK`]).
+    /// Number of the source's machine; 16 bits are enough for a side
+    /// ([`crate::scenario::schema::NETWORK`]).
     pub machine: u16,
 }
 
@@ -23,19 +25,20 @@ impl Source {
     }
 }
 
-/// A machine as packets name it.
+/// The 16-bit number by which packets name a machine.
 pub(super) fn machine_number(machine: u32) -> u16 {
     u16::try_from(machine).expect("machines have numbers of 16 bits")
 }
 
-/// Most users have no more connections at a time than this.
+/// Number of connections that are stored without allocation; most users have no more at a time.
 const FEW: usize = 4;
 
-/// Place of each connection, by the application's number.
+/// Index of each connection, by the number that the application gives it.
 #[derive(Default)]
 pub(super) struct Connections {
     few: [Option<Kept>; FEW],
-    /// From number [`FEW`] on. (A vector would take three times the place where there are none.)
+    /// Connections from number [`FEW`] on. (An empty vector would take three times the memory of an
+    /// empty box.)
     more: Option<Box<More>>,
 }
 
@@ -43,7 +46,7 @@ pub(super) struct Connections {
 struct More(Vec<Option<Kept>>);
 
 impl Connections {
-    /// The application gives a number to the connection in this place.
+    /// Stores the index `place` of the connection that the application calls `number`.
     pub fn put(&mut self, number: u32, place: u32) {
         let number = number as usize;
         let of_number = if number < FEW {
@@ -56,7 +59,7 @@ impl Connections {
         *of_number = Some(Kept::new(place));
     }
 
-    /// Where the connection of this number is, or was last.
+    /// Index of the connection with this number, or of the last one that had it.
     #[inline]
     pub fn get(&self, number: u32) -> Option<u32> {
         let number = number as usize;
@@ -88,8 +91,8 @@ mod tests {
 
     #[test]
     fn an_idle_user_takes_two_hundred_bytes() {
-        // Its place among the sources, itself, and its pending wake-up (measured whole:
-        // tests/test_memory.py). What the models of kept connections need comes on top.
+        // The source, its application, and its pending wake-up (whole runs are measured by
+        // tests/test_memory.py). Models with persistent connections need more.
         let wake = 32;
         let all = size_of::<Source>() + size_of::<traffic::web::User>() + wake;
         assert!(all <= 200, "{all} B");

@@ -8,7 +8,7 @@ use super::payload::Payload;
 /// The flags besides ACK, ECE, CWR and RST. URG is not modelled.
 const OTHERS: Flags = Flags::SYN.with(Flags::FIN).with(Flags::AE);
 
-/// The header of what travels; `None` of a datagram, and of QUIC, which is encrypted.
+/// The TCP header of a packet; `None` for a datagram, and for QUIC, which is encrypted.
 pub(super) fn tcp_header(payload: &Payload) -> Option<TcpHeader> {
     match payload {
         Payload::Segment(segment) => (!segment.is_quic()).then(|| of_segment(segment)),
@@ -16,7 +16,7 @@ pub(super) fn tcp_header(payload: &Payload) -> Option<TcpHeader> {
     }
 }
 
-/// Numbers lose their upper half: on the wire they have 32 bits.
+/// The TCP header of a segment. Sequence numbers are cut to the 32 bits that they have on the wire.
 fn of_segment(segment: &Segment) -> TcpHeader {
     let has = |flag| segment.flags.has(flag);
     let mut header = TcpHeader {

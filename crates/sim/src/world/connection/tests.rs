@@ -8,7 +8,7 @@ fn an_open_connection_takes_at_most_a_kibibyte() {
 }
 
 impl Connection {
-    /// One of profile `plain` that is not opened yet.
+    /// A connection of profile `plain` that is not opened yet.
     pub(in crate::world) fn plain() -> Self {
         let plain = tcp::find("plain").expect("is listed");
         let params = packet::params::Params::defaults(plain.about.fields);
@@ -57,7 +57,7 @@ fn what_nobody_requested_waits_until_the_connection_stands() {
         in_service: false,
     };
     let unrequested = Exchange { request_bytes: 0, ..requested };
-    // What a script lets it write looks at the script alone.
+    // A scripted reply depends on the script alone.
     let scripted = Exchange { cause: Cause::Scripted(Instant::ZERO), ..unrequested };
     let later = Exchange { request_end: 1, ..requested };
     let served = [requested, unrequested, scripted, later].map(|exchange| it.may_serve(&exchange));
@@ -78,7 +78,8 @@ fn a_transfer_carries_nothing_back_and_has_an_end_or_none_at_all() {
 #[test]
 fn an_application_counts_on_what_it_has_not_closed() {
     let mut idle = Connection::plain();
-    // Idle, every reply in: only who may yet send must learn that the connection has failed.
+    // The connection is idle and has all replies: only an application that may still send must
+    // learn that it has failed.
     for (closes, before, after) in [
         (Closes::Acceptor, false, false),
         (Closes::AcceptorToEnd, false, false),

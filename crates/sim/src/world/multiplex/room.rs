@@ -1,43 +1,45 @@
-//! The room that a program has for what it writes ahead of the transport.
+//! How much data a program may write before the transport has sent it.
 
 use traffic::{Ahead, Writing};
 
-/// Memory that a segment's buffer takes beyond its payload (assumed: a kernel's buffers depend on how it was built), and
-/// what `tcp_sndbuf_expand` reckons for a segment of 1,460 B: 4,096 B for it with its headers and
-/// `skb_shared_info`, and 256 B for `sk_buff` (Linux, 64 bits).
+/// Memory of a segment's buffer beyond its payload, bytes (assumed: it depends on how a kernel was
+/// built), and the memory that `tcp_sndbuf_expand` counts for a segment of 1,460 B: 4,096 B for the
+/// segment with its headers and `skb_shared_info`, and 256 B for `sk_buff` (Linux, 64 bits).
 const OVERHEAD: u64 = 1_280;
 const RECKONED: u64 = 4_352;
-/// Payload of a segment, of which those are.
+/// Payload of the segment to which these amounts of memory belong, bytes.
 const SEGMENT: u64 = 1_448;
-/// The congestion window that a send buffer has room for at least (TCP_INIT_CWND), and the largest send buffer
-/// (tcp_wmem), bytes.
+/// Smallest congestion window, in segments, for which a send buffer has room (TCP_INIT_CWND), and
+/// the largest send buffer in bytes (tcp_wmem).
 const FIRST_SEGMENTS: u64 = 10;
 const MOST: u64 = 4 << 20;
 
-/// The room at one end of a connection.
+/// Decides when the program at one end of a connection may write.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     ahead: Ahead,
-    /// What a write that waits holds, bytes.
+    /// Bytes of the frame in a blocked write; 0 if the program never blocks.
     waiting: u64,
     /// The send buffer's size, bytes of memory.
     buffer: u64,
-    /// It was full, and a program that waits is not yet woken.
+    /// Whether the buffer was full, and the program that waits has not been woken yet.
     full: bool,
 }
 
 impl Room {
-    /// For frames with a header of this many bytes.
+    /// The rule `writing`, for frames with a header of `header` bytes.
     pub fn new(writing: Writing, header: u64) -> Self {
         let waiting = if writing.blocks { u64::from(writing.frame) + header } else { 0 };
         let buffer = 2 * FIRST_SEGMENTS * RECKONED;
         Room { ahead: writing.ahead, waiting, buffer, full: false }
     }
 
-    /// Whether a frame may be chosen: `written` bytes have been, `sent` and `acked` are what became of them.
+    /// Whether the program may choose its next frame, after `written` bytes of which `sent` were
+    /// sent and `acked` were acknowledged.
     ///
-    /// A write that waits is as good as written, since nothing comes before it any more: it has been chosen when
-    /// the one before had room.
+    /// The last frame may still be in a blocked write. It is counted in `written`, since no other
+    /// frame can come before it any more, but it takes no room yet: it was chosen when the frame
+    /// before it had room.
     pub fn is_free(&mut self, written: u64, sent: u64, acked: u64, cwnd: u64) -> bool {
         let written = written.saturating_sub(self.waiting);
         match self.ahead {
@@ -72,11 +74,11 @@ mod tests {
         while room.is_free(written, 14_480, 0, 14_480) {
             written += 16_393;
         }
-        // 87,040 B of memory: ten segments on their way take 1,280 B each beyond their payload.
+        // 87,040 B of memory: ten segments in flight take 1,280 B each beyond their payload.
         assert_eq!(written, 5 * 16_393);
         let acked = |bytes: u64| room.clone().is_free(written, bytes + 14_480, bytes, 14_480);
         assert!(!acked(36_000) && acked(37_000));
-        // The window has doubled: only what is not sent in full grows the buffer.
+        // The window has doubled, but the buffer grows only once all data in it has been sent.
         assert!(!room.is_free(written, 28_960, 0, 28_960));
         assert!(room.is_free(28_960, 28_960, 0, 28_960) && room.buffer == 2 * 20 * RECKONED);
     }
