@@ -22,11 +22,12 @@ const NOT_TIMED: u64 = u64::MAX;
 pub(crate) struct ClassicSender {
     pub(crate) recovery: Recovery,
     pub(crate) control: ClassicControl,
-    /// What is remembered to see whether a timeout was spurious; none before the first timeout.
+    /// State that shows whether a timeout was spurious; `None` before the first timeout.
     pub(crate) rto_check: Option<Box<SpuriousRto>>,
     /// When the retransmission timer expires.
     rexmt_timer: Instant,
-    /// The number being timed ([`NOT_TIMED`]: none) and the stamp of its sending.
+    /// The sequence number being timed ([`NOT_TIMED`]: none), and the clock reading when it was
+    /// sent.
     timed: u64,
     timed_at: u64,
 }
@@ -35,11 +36,11 @@ pub(crate) struct ClassicSender {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ack<'a> {
     pub segment: &'a Segment,
-    /// New numbers that it acknowledges.
+    /// Number of sequence numbers that it newly acknowledges.
     pub acked: u64,
-    /// The retransmission timer ran as it came.
+    /// The retransmission timer was running when the ACK arrived.
     pub pending: bool,
-    /// It carries an ECN echo, and grows nothing.
+    /// The ACK carries an ECN echo and does not grow the window.
     pub echoed: bool,
 }
 
@@ -52,7 +53,7 @@ impl SendAlgorithm for ClassicSender {
         let srtt = cx.srtt();
         self.control.begin(cx.snd, *cx.ecn, srtt, cx.moment.at);
         if let Some(opening) = opening {
-            // It acknowledges the SYN-ACK alone: no recovery begins.
+            // The ACK covers only the SYN-ACK: no recovery begins.
             _ = self.take_ack(cx, opening.segment, Some(opening));
         }
     }
@@ -111,7 +112,7 @@ impl SendAlgorithm for ClassicSender {
         self.rexmt_timer.min(self.control.pacing_timer())
     }
 
-    /// The window is closed to the initial one, unless the control sets it itself.
+    /// Reduces the window to the initial one, unless the control sets its window itself.
     #[cold]
     fn on_restart(&mut self, cx: &mut SendContext, idle: Duration) {
         let now = cx.moment.at;
@@ -124,13 +125,13 @@ impl SendAlgorithm for ClassicSender {
 }
 
 impl ClassicSender {
-    /// With a recovery of this kind and a control like this.
+    /// A sender with a recovery of this kind and a copy of this control.
     pub fn new(kind: RecoveryKind, control: &dyn Control) -> Self {
         let control = ClassicControl::new(control);
         ClassicSender { recovery: Recovery::new(kind), control, ..ClassicSender::placeholder() }
     }
 
-    /// One that sends nothing.
+    /// A sender that sends nothing.
     pub fn placeholder() -> Self {
         ClassicSender {
             recovery: Recovery::new(RecoveryKind::Tahoe),
@@ -142,7 +143,7 @@ impl ClassicSender {
         }
     }
 
-    /// Makes it as new, keeping what is allocated.
+    /// Resets the sender for a new connection, keeping allocated memory.
     pub fn renew(&mut self, kind: RecoveryKind, control: &dyn Control) {
         self.recovery.reset(kind);
         self.control = ClassicControl::new(control);
@@ -152,19 +153,19 @@ impl ClassicSender {
         (self.rexmt_timer, self.timed, self.timed_at) = (Instant::NEVER, NOT_TIMED, 0);
     }
 
-    /// Whether it sends nothing but what comes next, at `snd.nxt`.
+    /// Whether the next segment is always the one at `snd.nxt`, with no choice of holes.
     #[inline]
     pub fn sends_in_order(&self) -> bool {
         self.recovery.sends_in_order()
     }
 
-    /// No timer runs any more.
+    /// Stops all timers.
     pub fn stop(&mut self) {
         self.rexmt_timer = Instant::NEVER;
         self.control.stop_pacing_timer();
     }
 
-    /// The retransmission timer runs.
+    /// Starts the retransmission timer unless it is running.
     #[inline(always)]
     pub fn ensure_timer(&mut self, cx: &SendContext) {
         if self.rexmt_timer == Instant::NEVER {
@@ -172,14 +173,15 @@ impl ClassicSender {
         }
     }
 
-    /// Whether an acknowledgement of new data only grows Reno's window, and what goes out is new.
+    /// Whether nothing is being repaired: an acknowledgement of new data only grows Reno's window,
+    /// and only new data is sent.
     #[inline(always)]
     pub fn is_calm(&self) -> bool {
         self.recovery.is_calm() && self.consults_reno_only()
     }
 
-    /// What an acknowledgement of new data comes to in a sender that [`is_calm`](Self::is_calm), without
-    /// reports and ECN.
+    /// Processes an acknowledgement of new data, without SACK blocks and ECN, in a sender that
+    /// [`is_calm`](Self::is_calm).
     #[inline(always)]
     pub fn take_calm_ack(&mut self, cx: &mut SendContext, segment: &Segment) {
         let ack = segment.ack;
@@ -194,7 +196,7 @@ impl ClassicSender {
         self.rexmt_timer = if snd.idle() { Instant::NEVER } else { cx.rexmt_deadline() };
     }
 
-    /// An acknowledgement; `opening` if it completes the handshake.
+    /// Processes an acknowledgement; `opening` if it completes the handshake.
     #[inline(always)]
     fn take_ack(
         &mut self,
@@ -218,14 +220,14 @@ impl ClassicSender {
             if let Some(opening) = opening
                 && !cx.profile.opening.handshake_grows
             {
-                opening.start_from_cached(cx); // anew, now that there is a sample
+                opening.start_from_cached(cx); // once more, after the sample
                 if !echo.reduces {
                     return AfterAck::Output;
                 }
             }
         }
         let reaction = if acked == 0 && cx.snd.idle() {
-            Reaction::default() // a receiver's: nothing is out
+            Reaction::default() // nothing is in flight, as at a receiver
         } else if self.consults_reno_only() {
             self.recover_inline(cx, Ack { segment, acked, pending, echoed: echo.reduces })
         } else {
@@ -235,7 +237,7 @@ impl ClassicSender {
         self.react(cx, reaction, echo, acked)
     }
 
-    /// What the recovery and an ECN echo make of an acknowledgement.
+    /// Applies the recovery's reaction to an acknowledgement, and its ECN echo.
     #[inline(always)]
     fn react(
         &mut self,
@@ -259,7 +261,7 @@ impl ClassicSender {
         if reaction.resend_only { AfterAck::Resend } else { AfterAck::Output }
     }
 
-    /// Hands the recovery an acknowledgement of new numbers, or a duplicate.
+    /// Hands the recovery an acknowledgement of new data, or a duplicate.
     #[inline(always)]
     fn recover_inline(&mut self, cx: &mut SendContext, ack: Ack) -> Reaction {
         cx.snd.win.held = ack.echoed;
@@ -272,21 +274,23 @@ impl ClassicSender {
         }
     }
 
-    /// As [`recover_inline`](Self::recover_inline), for the connections that question a timeout or have
-    /// another control than Reno.
+    /// An out-of-line [`recover_inline`](Self::recover_inline), for connections that check whether
+    /// a timeout was spurious, or have another control than Reno.
     #[cold]
     pub(crate) fn recover(&mut self, cx: &mut SendContext, ack: &Ack) -> Reaction {
         self.recover_inline(cx, *ack)
     }
 
-    /// Whether an ACK is of interest to the recovery and its Reno alone.
+    /// Whether an ACK concerns only the recovery and its Reno: there is no other control, and no
+    /// timeout is checked.
     #[inline(always)]
     fn consults_reno_only(&self) -> bool {
         self.control.is_reno() && self.rto_check.as_ref().is_none_or(|check| !check.runs())
     }
 
-    /// For a connection that questions a timeout, or whose control needs to know more than the recovery:
-    /// the control sees the ACK before the recovery does, and is consulted once that has done.
+    /// Processes an ACK of a connection that checks whether a timeout was spurious, or that has
+    /// another control than Reno: the control's records take the ACK before the recovery does, and
+    /// the control answers it after that.
     #[cold]
     fn recover_tracked(&mut self, cx: &mut SendContext, ack: &Ack, marked: u64) -> Reaction {
         let Ack { segment, acked, .. } = *ack;
@@ -300,8 +304,8 @@ impl ClassicSender {
         reaction
     }
 
-    /// All acknowledged: the timer stops; else it starts anew with the timeout in force, if the
-    /// recovery lets it.
+    /// Stops the timer if all is acknowledged; else restarts it with the current timeout, unless
+    /// the recovery keeps it running.
     #[inline(always)]
     fn restart_timer(&mut self, cx: &mut SendContext) {
         cx.profile.rtt.on_advance(cx.rtt);
@@ -347,7 +351,7 @@ impl ClassicSender {
     }
 }
 
-/// What an ACK says of marks.
+/// Reads the ECN feedback of an ACK; the result is [`Echo::NONE`] without ECN.
 #[inline(always)]
 fn read_echo(
     cx: &mut SendContext,

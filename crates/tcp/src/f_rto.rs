@@ -1,10 +1,11 @@
 //! F-RTO (RFC 5682): the steps that distinguish a spurious retransmission timeout from a real one,
-//! for every sender. What counts as evidence, and what follows from a verdict, are the senders' own.
+//! for every sender. Each kind of sender decides what counts as evidence and what follows from a
+//! verdict.
 
-/// Where the detection stands.
+/// State of the detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FRto {
-    /// None is under way.
+    /// No detection is under way.
     #[default]
     Off,
     /// Step 2: the first segment has been retransmitted; waiting for the first ACK.
@@ -13,33 +14,33 @@ pub(crate) enum FRto {
     SecondAck,
 }
 
-/// What an ACK shows.
+/// What an ACK after a timeout shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
-    /// It acknowledges something new.
+    /// The ACK acknowledges new data.
     pub advances: bool,
-    /// Data sent before the timeout, and not again, has arrived after all.
+    /// Data that was sent before the timeout and not retransmitted has arrived.
     pub original: bool,
-    /// It decides something: a duplicate may not.
+    /// The ACK can show that the timeout was not spurious; some duplicates cannot.
     pub decides: bool,
-    /// New data may go out.
+    /// There is new data, and the windows allow to send it.
     pub new_data: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing yet.
+    /// The ACK decides nothing.
     Undecided,
     /// Step 2b: new data is to go out before anything else is retransmitted.
     SendNew,
     /// Step 3b: the timeout was spurious.
     Spurious,
-    /// Steps 2a and 3a: it was not.
+    /// Steps 2a and 3a: the timeout was not spurious.
     Genuine,
 }
 
 impl FRto {
-    /// Takes the step that an ACK leads to.
+    /// Advances the detection by an ACK; returns what the ACK decides.
     pub fn on_ack(&mut self, evidence: Evidence) -> Verdict {
         let verdict = match *self {
             _ if evidence.original => Verdict::Spurious,
@@ -70,7 +71,7 @@ mod tests {
         };
         let step = |mut at: FRto, evidence| (at.on_ack(evidence), at);
         let first = |evidence| step(FRto::FirstAck, evidence);
-        // 2b needs an advance and something new to send; else it is 2a, or nothing yet.
+        // Step 2b needs an ACK of new data and new data to send; else 2a applies, or no step.
         let new = evidence(true, false, true, true);
         assert_eq!(first(new), (Verdict::SendNew, FRto::SecondAck));
         let nothing_new = evidence(true, false, true, false);
@@ -79,7 +80,7 @@ mod tests {
         assert_eq!(first(duplicate), (Verdict::Genuine, FRto::Off));
         let silent = evidence(false, false, false, true);
         assert_eq!(first(silent), (Verdict::Undecided, FRto::FirstAck));
-        // 3b: what was sent before the timeout arrives; 3a: a duplicate.
+        // Step 3b: data sent before the timeout has arrived; step 3a: a duplicate.
         let second = |evidence| step(FRto::SecondAck, evidence);
         assert_eq!(second(evidence(true, true, true, false)), (Verdict::Spurious, FRto::Off));
         assert_eq!(second(duplicate), (Verdict::Genuine, FRto::Off));

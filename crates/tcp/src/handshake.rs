@@ -14,10 +14,10 @@ use crate::segment::{Flags, STAMP_BYTES, Segment};
 use crate::send_algorithm::{Opening, SendAlgorithm};
 
 impl TcpEndpoint {
-    /// A SYN reaches an end that listens.
+    /// Processes a segment that reaches a listening end; a SYN opens the connection.
     pub(crate) fn accept(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         if segment.flags.has(Flags::ACK) && !segment.resets() {
-            // RFC 9293 section 3.10.7.2: it belongs to a handshake that was given up.
+            // RFC 9293 section 3.10.7.2: an acknowledgement of a handshake that was given up.
             (self.tx.snd.nxt, self.call.refuses, self.call.due) = (segment.ack, true, true);
             return;
         }
@@ -37,7 +37,7 @@ impl TcpEndpoint {
         self.call.due = true;
     }
 
-    /// Something reaches an end that has sent a SYN.
+    /// Processes a segment that reaches an end in SYN-SENT.
     pub(crate) fn on_syn_ack(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         // A bare ACK answers a repeated SYN; it does not open the connection.
         if !segment.flags.has(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
@@ -47,7 +47,7 @@ impl TcpEndpoint {
             return;
         }
         self.rx.open();
-        // A one-way agent's data is its only answer (ns-2).
+        // A one-way agent of ns-2 answers with data only.
         self.rx.ack_now = self.profile.ending != Ending::Silent;
         self.agree(segment);
         self.start_from_route(cached, None);
@@ -62,7 +62,8 @@ impl TcpEndpoint {
         self.call.due = true;
     }
 
-    /// The options of both SYNs. One announces selective acknowledgements by an empty block.
+    /// Applies the options that both SYNs have. Here an empty SACK block in a SYN stands for the
+    /// option SACK-permitted.
     fn agree(&mut self, syn: &Segment) {
         let mine = self.profile.recovery.kind.selective();
         self.conn.sack = mine && !syn.sack.is_empty();
@@ -73,7 +74,8 @@ impl TcpEndpoint {
         self.conn.stamps = self.profile.timestamps && syn.flags.has(Flags::STAMPED);
         if self.conn.stamps {
             self.rx.on_stamp(syn);
-            // Every segment has room for so much less; windows count such segments.
+            // The option takes room from the payload of every segment, which is the unit of
+            // windows.
             let loss = self.tx.snd.win.ssthresh == 2 * self.tx.snd.mss();
             self.tx.snd.win.mss -= STAMP_BYTES as u16;
             self.tx.snd.win.cwnd = self.profile.initial_window(&self.tx.snd);
@@ -83,13 +85,14 @@ impl TcpEndpoint {
         }
     }
 
-    /// The handshake is over.
+    /// The handshake is complete: enters ESTABLISHED with the first window and timeout.
     pub(crate) fn establish(&mut self, cached: &HostMetrics, moment: Moment) {
         self.conn.establish();
         self.rx.established(moment.at);
         let repeats = if self.conn.syn_repeated { self.counters.resent_syn } else { 0 };
-        // Linux: a timestamp may have shown the round trip of a repeated SYN (`tcp_init_metrics`), and
-        // one repeat is forgiven, since the first timeout is only 1 s (`tcp_init_transfer`).
+        // Linux: a timestamp may have shown the round trip of a repeated SYN (`tcp_init_metrics`),
+        // and one retransmission is forgiven, since the first timeout is only 1 s
+        // (`tcp_init_transfer`).
         let (unmeasured, forgiven) = if self.tx.sender.keeps_records() {
             (self.profile.rtt.srtt(&self.tx.rtt) == Duration::ZERO, 1)
         } else {
@@ -102,8 +105,8 @@ impl TcpEndpoint {
         cached.start_linux(&self.profile, &mut self.tx.rtt, &mut self.tx.snd);
     }
 
-    /// The sender begins with what the handshake has shown; `opening`: the acknowledgement that completed
-    /// it, and what the host remembers.
+    /// Starts the sender after the handshake. `opening`: the acknowledgement that completed it, and
+    /// the host's cached metrics of the peer.
     #[inline(never)]
     pub(crate) fn begin_sender(
         &mut self,
@@ -116,7 +119,7 @@ impl TcpEndpoint {
         sender.begin(&mut cx, opening.as_ref());
     }
 
-    /// The SYN-ACK shows the round trip of the SYN.
+    /// Measures the round trip of the SYN when its SYN-ACK arrives.
     #[cold]
     fn sample_syn(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         let syn_sent = std::mem::replace(&mut self.conn.syn.sent, u64::MAX);
@@ -126,7 +129,7 @@ impl TcpEndpoint {
         opening.sample(&mut cx, own_time);
     }
 
-    /// The SYN, or SYN-ACK, has waited long enough for its answer.
+    /// The retransmission timer of a SYN or SYN-ACK has expired.
     pub(crate) fn on_syn_timer(&mut self, moment: Moment) {
         self.counters.timeouts += 1;
         let connects = self.conn.state == State::SynSent;
@@ -143,7 +146,7 @@ impl TcpEndpoint {
         self.tx.snd.nxt = 0;
         self.conn.syn_repeated = !cached;
         if self.profile.opening.loss_cuts_threshold && !cached {
-            // As for data (one routine serves both): two segments of threshold remain.
+            // As after a timeout of data, the threshold becomes two segments.
             self.tx.snd.win.ssthresh = 2 * self.tx.snd.mss();
         }
         let rules = &self.profile.rtt;
@@ -152,7 +155,8 @@ impl TcpEndpoint {
         self.call.due = true;
     }
 
-    /// A timeout too many: the end of the attempt, or of what a listening end knew of it.
+    /// One timeout too many: the attempt fails; a SYN cache or request socket is dropped and
+    /// listens again.
     #[cold]
     fn give_up_opening(&mut self) {
         let forgets = matches!(self.profile.opening.syn_ack, SynAck::Cache | SynAck::Request);
@@ -163,11 +167,11 @@ impl TcpEndpoint {
         }
     }
 
-    /// A SYN came a second time. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
-    /// which also begins its current wait anew. A one-way agent of ns-2 never acknowledges, and to it
-    /// a SYN-ACK is an ACK like any other, this one a duplicate; 4.4BSD takes the SYN off and goes on
-    /// with the ACK; by the RFCs such a segment is not acceptable (RFC 9293 section 3.10.7.4), nor
-    /// a duplicate ACK (RFC 5681 section 2). `false` if that is all there is to it.
+    /// Answers a repeated SYN or SYN-ACK by an ACK. A SYN cache, request socket or sink repeats its
+    /// SYN-ACK instead and restarts its timer. A one-way agent of ns-2 never acknowledges, and
+    /// takes a repeated SYN-ACK for a duplicate ACK; 4.4BSD removes the SYN and processes the ACK;
+    /// by the RFCs the segment is not acceptable (RFC 9293 section 3.10.7.4), and its ACK is no
+    /// duplicate (RFC 5681 section 2). Returns whether the rest of the segment is to be processed.
     pub(crate) fn on_repeated_syn(
         &mut self,
         segment: &Segment,
@@ -187,7 +191,8 @@ impl TcpEndpoint {
             return waiting || self.profile.recovery.implementation != Implementation::Rfc;
         }
         if self.profile.opening.syn_ack == SynAck::Request {
-            // Two copies are out: no round trip can be measured (`tcp_synack_rtt_meas`).
+            // Two copies of the SYN-ACK are in flight: no round trip can be measured
+            // (`tcp_synack_rtt_meas`).
             (self.conn.syn.sent, self.conn.syn_repeated) = (u64::MAX, true);
         }
         self.tx.snd.nxt = 0;
@@ -198,7 +203,7 @@ impl TcpEndpoint {
         false
     }
 
-    /// The SYN cache drops its entry: as if no SYN had come.
+    /// Drops the entry of the SYN cache: the end listens again as if no SYN had arrived.
     pub(crate) fn forget_opening(&mut self) {
         let counters = self.counters;
         let (profile, clock) = (Arc::clone(&self.profile), self.clock.host());

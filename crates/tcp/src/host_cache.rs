@@ -1,5 +1,5 @@
-//! What a host remembers of the hosts it has talked to, and what the next connection makes of it:
-//! the metrics of FreeBSD's host routes and Linux's `tcp_metrics`.
+//! Metrics that a host caches of its peers, from which the next connection starts: those of
+//! FreeBSD's host routes and Linux's `tcp_metrics`.
 //!
 //! A driver keeps one [`HostCache`] for all its hosts. While [`Endpoint::may_look_up`] holds it calls
 //! [`HostCache::deliver`] in place of [`Endpoint::on_segment`], and [`HostCache::update`] once
@@ -8,11 +8,11 @@
 //! | | FreeBSD 2.2.8, 4.5 | Linux |
 //! | --- | --- | --- |
 //! | updated | `tcp_close`: at the end of TIME_WAIT, after the last ACK, or given up | `tcp_update_metrics`: all of this side is acknowledged after its close |
-//! | by | connections with 16 samples of the round trip | all with a sample |
+//! | updated by | connections with 16 samples of the round trip | all connections with a sample |
 //! | round trip | mean of old and new | a longer one at once, a shorter one by an eighth |
 //! | threshold | from the first one below half the send pipe; mean of old and new | only with `tcp_no_ssthresh_metrics_save = 0` |
 //! | used | `tcp_mss`: with the options of the peer's SYN, in 4.5 on the passive side when the SYN cache makes the socket | `tcp_init_metrics`: after the handshake |
-//! | for | estimate, timeout, threshold | timeout, threshold |
+//! | used for | estimate, timeout, threshold | timeout, threshold |
 //! | forgotten | an hour after its last use | an hour after its last update |
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -32,35 +32,35 @@ const FORGOTTEN_AFTER: Duration = Duration::from_secs(3_600);
 /// Bytes of TCP and IP headers that a threshold in FreeBSD's route counts with each segment.
 const HEADERS: u64 = 40;
 
-/// A host and the one it talks to, by numbers that the driver gives them.
+/// A host and its peer, by the numbers that the driver gives to hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostPair {
-    /// The host that remembers.
+    /// The host that keeps the metrics.
     pub own: u32,
-    /// What it remembers.
+    /// The peer that the metrics describe.
     pub peer: u32,
 }
 
 impl HostPair {
-    /// Both numbers in one.
+    /// Both numbers in one, as the key of a map.
     fn key(self) -> u64 {
         u64::from(self.own) << 32 | u64::from(self.peer)
     }
 }
 
-/// What one host remembers of another.
+/// The cache entry of one host about one peer.
 #[derive(Clone, Debug, Default)]
 struct Memory {
     metrics: HostMetrics,
     /// When it was last used (BSD) or updated (Linux).
     stamp: Instant,
-    /// What connections in TIME_WAIT will leave, and when; in order. (Tens of thousands between two
-    /// busy hosts.)
+    /// Updates by connections in TIME_WAIT, which take effect when it ends, in order of time. (Tens
+    /// of thousands between two busy hosts.)
     to_come: VecDeque<(Instant, MetricsUpdate)>,
 }
 
 impl Memory {
-    /// Whatever has happened until `now`.
+    /// Applies the updates that are due by `now`.
     fn catch_up(&mut self, now: Instant) {
         while let Some(&(at, update)) = self.to_come.front().filter(|(at, _)| *at <= now) {
             self.to_come.pop_front();
@@ -78,17 +78,17 @@ impl Memory {
     }
 }
 
-/// What all hosts remember: empty at first, as after a boot or in a new network namespace. Only
-/// pairs that have something to remember take room. Left out: that FreeBSD forgets sooner where it
-/// keeps more than 128 unused routes (`rtq_toomany`), that Linux replaces the oldest of more than
-/// five entries of one hash chain, and that a FreeBSD connection of more than an hour is a use.
+/// The caches of all hosts: empty at first, as after a boot or in a new network namespace. Only
+/// pairs with known metrics take memory. Not modelled: FreeBSD expires routes sooner if it keeps
+/// more than 128 unused ones (`rtq_toomany`), Linux replaces the oldest of more than five entries
+/// of one hash chain, and a FreeBSD connection of more than an hour counts as a use.
 #[derive(Clone, Debug, Default)]
 pub struct HostCache {
-    /// FreeBSD's and Linux's units never meet: hosts of both kinds under one number are two. By
-    /// [`HostPair::key`], which is compared at once.
+    /// Entries in FreeBSD's units, and entries in Linux's, by [`HostPair::key`]. A host with
+    /// connections of both kinds has separate entries.
     memories: [BTreeMap<u64, Memory>; 2],
-    /// For QUIC: who may resume a session, by [`HostPair::key`]. A user has a number of his own
-    /// here, as browsers share no tickets.
+    /// For QUIC: the pairs that may resume a session, by [`HostPair::key`]. Here every user has a
+    /// number, as browsers share no tickets.
     tickets: BTreeSet<u64>,
 }
 
@@ -101,7 +101,8 @@ impl HostCache {
         }
     }
 
-    /// A segment reaches an end whose host may remember the peer: as [`Endpoint::on_segment`].
+    /// Delivers a segment ([`Endpoint::on_segment`]) to an end whose host may have metrics of the
+    /// peer.
     pub fn deliver(&mut self, pair: HostPair, end: &mut Endpoint, segment: &Segment, now: Instant) {
         match end {
             Endpoint::Tcp(end) => self.deliver_to(pair, end, segment, now),
@@ -142,8 +143,8 @@ impl HostCache {
         memory.metrics
     }
 
-    /// Adds what an `end` has measured that [`may_update_cache`](Endpoint::may_update_cache); it counts from
-    /// the end of a TIME_WAIT that still runs.
+    /// Adds the metrics of an `end` that [`may_update_cache`](Endpoint::may_update_cache); in
+    /// FreeBSD, from the end of a TIME_WAIT that still runs.
     pub fn update(&mut self, pair: HostPair, end: &mut Endpoint, now: Instant) {
         if let Endpoint::Tcp(end) = end {
             self.update_from(pair, end, now);
@@ -174,23 +175,24 @@ impl HostCache {
                 memory.to_come.insert(place, (at, update));
                 memory.catch_up(now);
             }
-            // To have had a connection is to have used the route.
+            // A connection without an update still counts as a use of the route.
             None => memory.stamp = memory.stamp.max(at),
         }
     }
 }
 
 impl TcpEndpoint {
-    /// As [`Endpoint::may_look_up`].
+    /// Whether the connection is still being opened on a host with a cache
+    /// ([`Endpoint::may_look_up`]).
     #[inline]
     pub fn may_look_up(&self) -> bool {
         matches!(self.conn.state, State::Listen | State::SynSent | State::SynReceived)
             && self.profile.remembers()
     }
 
-    /// Whether the metrics of this end are not yet in its host's cache and now may be; `over`: both ends have closed,
-    /// and the place is about to be used again. FreeBSD: `tcp_close`. Linux: `tcp_time_wait` or
-    /// LAST-ACK to CLOSE, never when given up.
+    /// Whether the metrics of this end are not yet in its host's cache and may be stored now.
+    /// `over`: both ends have closed, and this endpoint is about to be reused. FreeBSD:
+    /// `tcp_close`. Linux: `tcp_time_wait` or LAST-ACK to CLOSE, never when given up.
     #[inline]
     pub fn may_update_cache(&self, over: bool) -> bool {
         let closed = matches!(self.conn.state, State::FinWait2 | State::TimeWait | State::Closed);
@@ -210,14 +212,14 @@ impl TcpEndpoint {
         }
     }
 
-    /// `tcp_close` of FreeBSD 2.1.7.1, 3.2 and 4.x.
+    /// The update of a route by an ended connection: `tcp_close` of FreeBSD 2.1.7.1, 3.2 and 4.x.
     fn route_update(&self, sendpipe: u64) -> Option<MetricsUpdate> {
         if self.tx.rtt.samples() < RTT_SAMPLES_TO_KEEP {
             return None;
         }
         let (rtt, rttvar) = self.profile.rtt.route_metrics(&self.tx.rtt);
         let (ssthresh, mss) = (self.tx.snd.win.ssthresh, self.tx.snd.mss());
-        // To segments, and to their bytes with headers.
+        // The threshold in whole segments, and then in bytes with headers.
         let segments = (ssthresh.saturating_add(mss / 2) / mss).max(2);
         let bytes = u32::try_from(segments.saturating_mul(mss + HEADERS)).unwrap_or(u32::MAX);
         Some(MetricsUpdate::Route {
@@ -228,7 +230,7 @@ impl TcpEndpoint {
         })
     }
 
-    /// `tcp_update_metrics`. What it keeps of the deviation and the window it uses nowhere.
+    /// Linux's `tcp_update_metrics`, without deviation and window, which it stores but never uses.
     fn linux_update(&self, ssthresh: bool) -> MetricsUpdate {
         let rtt = self.profile.rtt.linux_metrics(&self.tx.rtt);
         let threshold = || {
@@ -247,13 +249,14 @@ impl TcpEndpoint {
         MetricsUpdate::Linux { rtt, ssthresh: ssthresh.then(threshold) }
     }
 
-    /// The options of the peer's SYN are read; FreeBSD's `tcp_mss`. `socket`: by whom the passive
-    /// side is looked after now, or nobody's on the active one.
+    /// Starts from the metrics of the route, after the options of the peer's SYN are read
+    /// (FreeBSD's `tcp_mss`). `by`: what retransmits the SYN-ACK of this end; `None` on the active
+    /// side and once the connection is open.
     #[cold]
     pub(crate) fn start_from_route(&mut self, cached: &HostMetrics, by: Option<SynAck>) {
         let Remembers::Route { .. } = self.profile.remembers else { return };
         if by == Some(SynAck::Cache) {
-            return; // it has no metrics; the socket that it makes in the end has
+            return; // a SYN cache uses no metrics; the socket that it makes later does
         }
         self.profile.rtt.start_by_route(&mut self.tx.rtt, cached.rtt, cached.rttvar);
         if cached.ssthresh != 0 {

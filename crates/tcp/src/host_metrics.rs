@@ -1,17 +1,18 @@
-//! What a host remembers of another (the metrics of a route in FreeBSD, `tcp_metrics` in Linux), what a
-//! connection that ends adds to it, and how the next one begins with it.
+//! Metrics that a host keeps of a peer (those of a route in FreeBSD, `tcp_metrics` in Linux): how
+//! an ended connection updates them, and how the next connection starts from them.
 
 use crate::profile::Profile;
 use crate::rtt::Rtt;
 use crate::send_state::SendState;
 
-/// What a profile's hosts remember.
+/// Which metrics the hosts of a profile keep of their peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Remembers {
     Nothing,
     /// Route metrics of 4.4BSD.
     Route {
-        /// A threshold below half of this, bytes, is remembered; 0 for none.
+        /// Size of the route's send pipe, bytes; thresholds are kept from the first one below half
+        /// of it. 0 if no size is configured.
         sendpipe: u64,
     },
     /// Linux's `tcp_metrics`.
@@ -21,12 +22,12 @@ pub(crate) enum Remembers {
     },
 }
 
-/// What is remembered of a host; a number that is 0 is not.
+/// Cached metrics of one peer; 0 stands for an unknown value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HostMetrics {
-    /// Smoothed round trip, us (BSD's `RTM_RTTUNIT`); in Linux times 8.
+    /// Smoothed round-trip time, us (BSD's `RTM_RTTUNIT`); in Linux in units of 1/8 us.
     pub rtt: u32,
-    /// Mean deviation, us; Linux makes nothing of its own.
+    /// Mean deviation of the round-trip time, us; Linux does not use its own value.
     pub rttvar: u32,
     /// Slow-start threshold: bytes with headers (BSD), segments (Linux).
     pub ssthresh: u32,
@@ -35,26 +36,26 @@ pub(crate) struct HostMetrics {
 /// What an ended connection adds to its host's metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MetricsUpdate {
-    /// In a route's units; `bad_news`: the threshold is below half the send pipe.
+    /// For a BSD route, in its units; `bad_news`: the threshold is below half the send pipe.
     Route { rtt: u32, rttvar: u32, ssthresh: u32, bad_news: bool },
-    /// Linux's, in its units. No round trip: no segment came back in time.
+    /// For Linux, in its units. `rtt` is `None` if there was no sample after the last timeout.
     Linux { rtt: Option<u32>, ssthresh: Option<Threshold> },
 }
 
-/// What Linux makes of a threshold.
+/// How Linux stores a slow-start threshold (`tcp_update_metrics`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threshold {
-    /// It replaces the old one.
+    /// The threshold replaces the cached one.
     Is(u32),
-    /// It replaces a smaller old one, and none that is not there.
+    /// The threshold replaces a smaller cached one; it is not stored if none is cached.
     AtLeast(u32),
 }
 
 impl HostMetrics {
-    /// Nothing is remembered.
+    /// Metrics of a peer of which nothing is known.
     pub const NONE: HostMetrics = HostMetrics { rtt: 0, rttvar: 0, ssthresh: 0 };
 
-    /// The handshake is over and its round trip, if there was one, is taken: Linux's
+    /// Starts a connection from the metrics, after its handshake was measured: Linux's
     /// `tcp_init_metrics`.
     #[cold]
     pub fn start_linux(&self, profile: &Profile, rtt: &mut Rtt, snd: &mut SendState) {
@@ -76,7 +77,8 @@ impl HostMetrics {
             }
             MetricsUpdate::Linux { rtt: None, .. } => self.rtt = 0,
             MetricsUpdate::Linux { rtt: Some(rtt), ssthresh } => {
-                // Too long is better than too short.
+                // An estimate that is too long is better than one too short: a longer one replaces
+                // the old one, a shorter one moves it by an eighth.
                 let shorter = self.rtt.saturating_sub(rtt);
                 self.rtt = if shorter == 0 { rtt } else { self.rtt - (shorter >> 3) };
                 match ssthresh {
@@ -91,7 +93,8 @@ impl HostMetrics {
     }
 }
 
-/// `tcp_close`: half the old and half the new value, if there are both.
+/// Stores the mean of the old and the new value (FreeBSD's `tcp_close`), or the new one if either
+/// is 0.
 fn average(old: &mut u32, new: u32) {
     *old =
         if *old != 0 && new != 0 { ((u64::from(*old) + u64::from(new)) / 2) as u32 } else { new };

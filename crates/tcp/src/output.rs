@@ -1,4 +1,4 @@
-//! What goes out and when: the driver's poll, the calls of BSD's `tcp_output`, Nagle's rule.
+//! Which segments are sent and when: the driver's poll, the calls of BSD's `tcp_output`.
 
 use packet::Instant;
 
@@ -11,9 +11,9 @@ use crate::receiver::Offer;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
 use crate::send_state::Chunk;
 
-/// Where segments are written to. A place is requested only when there is a segment.
+/// A destination for segments. A slot is requested only when there is a segment to write.
 pub trait Outbox {
-    /// The place of the next segment.
+    /// The slot for the next segment.
     fn place(&mut self) -> &mut Segment;
 }
 
@@ -24,7 +24,8 @@ impl Outbox for Option<Segment> {
 }
 
 impl TcpEndpoint {
-    /// As [`Endpoint::poll_send`](crate::Endpoint::poll_send).
+    /// Returns the next segment to send, as [`Endpoint::poll_send`](crate::Endpoint::poll_send)
+    /// does.
     #[cfg(test)]
     pub fn poll_send(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = None;
@@ -32,14 +33,14 @@ impl TcpEndpoint {
         segment
     }
 
-    /// Whether [`TcpEndpoint::poll_send_into`] may have a segment; where not, the call is idle.
+    /// Whether [`TcpEndpoint::poll_send_into`] may have a segment; if not, it need not be called.
     #[inline]
     pub fn may_send(&self) -> bool {
         self.call.active || self.call.due || self.tx.snd.resend || self.has_writes()
     }
 
-    /// Writes the next segment to send where it is to stay; `false` if there is none: call until then after every
-    /// other call. (Moving a segment just written costs as much as making it.)
+    /// Writes the next segment to send into `out`; returns `false` if there is none. To be called
+    /// until then after every other call. (Moving a segment would cost as much as making it.)
     #[inline]
     pub fn poll_send_into(&mut self, out: &mut impl Outbox, now: Instant) -> bool {
         let moment = self.call.moment(now);
@@ -54,8 +55,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// Begins the next output call, if one is due: first what an event made necessary, then, once the
-    /// connection is open, what the program wrote and its close.
+    /// Begins the next output call, if one is due: first for an event, then for a fast retransmit,
+    /// then, once the connection is open, for data that the program wrote and its close.
     #[inline(always)]
     fn begin_call(&mut self, moment: Moment) -> bool {
         self.call.resends = false;
@@ -72,8 +73,8 @@ impl TcpEndpoint {
         true
     }
 
-    /// One segment of the call under way; `false` if there is no more. (Before a connection and
-    /// after its end no call is due.)
+    /// Writes one segment of the current output call; returns `false` if there is no more. (Before
+    /// a connection and after its end no call is due.)
     #[inline]
     fn output(&mut self, out: &mut impl Outbox, moment: Moment) -> bool {
         match self.conn.state {
@@ -116,7 +117,8 @@ impl TcpEndpoint {
         owed
     }
 
-    /// A reset to who acknowledges what this end does not know (any more); it goes on listening.
+    /// Sends a reset in answer to an acknowledgement of an unknown connection; the end goes on
+    /// listening.
     #[cold]
     fn output_reset(&mut self, out: &mut impl Outbox) -> bool {
         let refused = Segment { ack: self.tx.snd.nxt, flags: Flags::ACK, ..Segment::default() };
@@ -126,7 +128,7 @@ impl TcpEndpoint {
         true
     }
 
-    /// What the opener's SYN offers.
+    /// Adds the options that the opener's SYN offers: SACK permitted, and timestamps.
     fn announce(&mut self, out: &mut Segment, moment: Moment) {
         if self.profile.recovery.kind.selective() {
             out.sack.push(0, 0);
@@ -136,8 +138,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// A SYN cache or sink does not time its SYN-ACK; a sink has no timer at all
-    /// (FreeBSD 4.5's tcp_syncache.c, ns-2's tcp-sink.cc).
+    /// Starts timing and timer of a SYN-ACK. A SYN cache or sink does not time it; a sink has no
+    /// timer at all (FreeBSD 4.5's tcp_syncache.c, ns-2's tcp-sink.cc).
     fn register_syn_ack(&mut self, moment: Moment) {
         let rule = self.profile.opening.syn_ack;
         self.time_syn(moment);
@@ -149,11 +151,11 @@ impl TcpEndpoint {
         }
     }
 
-    /// Accounts for a SYN that goes out: timing, timer, idle rule.
+    /// Updates timing, timer and idle rule for a SYN or SYN-ACK that is sent.
     fn time_syn(&mut self, moment: Moment) {
         let (rules, host, snd) = (&self.profile.rtt, self.clock.host(), &mut self.tx.snd);
         if snd.max == 0 {
-            // One that is retransmitted is not timed (Karn).
+            // Only the first transmission is timed (Karn's algorithm).
             self.conn.syn.sent = rules.stamp(host, moment);
             snd.max = 1;
         }
@@ -187,7 +189,7 @@ impl TcpEndpoint {
         if owed {
             self.pure_ack(out.place(), moment);
             if self.conn.ecn.feedback == EcnFeedback::Accurate {
-                // The one that answered the SYN-ACK has gone (RFC 9768 section 3.2.2.1).
+                // The ACK of the SYN-ACK is sent; the counters follow (RFC 9768 section 3.2.2.1).
                 self.begin_feedback();
             }
             // Nothing else can follow, so the call ends here.
@@ -218,7 +220,7 @@ impl TcpEndpoint {
             }
         }
         if self.profile.output.whole_packets {
-            // ns-2 counts packets: the last one is as long as any.
+            // ns-2 counts packets: a short last packet is as long as a full one.
             out.extra += self.tx.snd.win.mss - chunk.len as u16;
         }
         if self.conn.ecn.on() && chunk.len > 0 {
@@ -226,9 +228,10 @@ impl TcpEndpoint {
         }
     }
 
-    /// Linux hands down two full segments as one where it can (`tcp_tso_segs`: two at least, more only
-    /// above 12 Mbit/s, which `tso_autosize` has), and the last of these has PSH (`__tcp_transmit_skb`); so has the end of
-    /// what was written (`tcp_push`).
+    /// Sets PSH as Linux does: at the end of written data (`tcp_push`), and on the last segment of
+    /// a burst that is handed to the device as one packet (`__tcp_transmit_skb`). Without the
+    /// parameter `tso_autosize`, a burst is two full segments (`tcp_tso_segs`; more only above 12
+    /// Mbit/s).
     fn mark_push(&mut self, out: &mut Segment, retransmission: bool) {
         if let Some(ends) = self.tx.sender.ends_burst() {
             if ends || out.end() >= self.tx.snd.end {
@@ -251,14 +254,15 @@ impl TcpEndpoint {
             let max = f.max;
             return self.segment(out, max, 0, Flags::ACK, moment);
         }
-        // BSD: the state still says FIN, so the number steps back onto it.
+        // BSD: in this state every segment has the FIN flag, so an ACK has the FIN's sequence
+        // number.
         let (sender, mut cx) = self.lend(moment);
         sender.on_fin_repeated(&mut cx);
         self.segment(out, self.tx.snd.end, 0, Flags::ACK.with(Flags::FIN), moment);
     }
 
-    /// Builds a segment; whatever goes out carries the acknowledgement.
-    // Once for each packet: a call with seven arguments would cost as much as it does.
+    /// Builds a segment; every segment carries the acknowledgement.
+    // Inlined: a call with seven arguments for each packet would cost as much as its body.
     #[inline(always)]
     fn segment(&mut self, out: &mut Segment, seq: u64, len: u32, flags: Flags, moment: Moment) {
         out.seq = seq;

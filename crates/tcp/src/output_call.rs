@@ -1,5 +1,5 @@
-//! One call of BSD's `tcp_output` as a value. What an event makes necessary, what the program wrote, and a
-//! fast retransmit are calls of their own, each of which sends as many segments as it finds.
+//! The state of one call of BSD's `tcp_output`. An event, a write of the program and a fast
+//! retransmit each make a call of their own, which sends as many segments as the windows allow.
 
 use packet::Instant;
 
@@ -12,17 +12,17 @@ pub(crate) struct OutputCall {
     pub due: bool,
     /// A call is under way (between two polls).
     pub active: bool,
-    /// It only resends the first unacknowledged segment.
+    /// The call only retransmits the first unacknowledged segment.
     pub resends: bool,
-    /// Nothing was outstanding when it began.
+    /// Nothing was outstanding when the call began.
     pub idle: bool,
-    /// It has sent a full segment that has no partner yet (Linux hands down two as one).
+    /// The call has sent a full segment that lacks its partner (Linux hands down two as one).
     pub unpaired: bool,
-    /// The program has closed; the FIN is queued once all it wrote is.
+    /// The program has closed; the FIN is queued once all written data is handed to TCP.
     pub closing: bool,
-    /// A reset is due, whose number is SND.NXT: a listening end was sent an acknowledgement.
+    /// A reset with the sequence number SND.NXT is due: an acknowledgement reached a listening end.
     pub refuses: bool,
-    /// The phase within the instant of the event that the calls follow.
+    /// Phase within its instant of the last event; the output calls have the same phase as it.
     phase: Phase,
 }
 
@@ -39,19 +39,19 @@ impl OutputCall {
         self.tick(now, Phase::Events)
     }
 
-    /// A tick of `now` runs.
+    /// A clock tick at `now` is served.
     pub fn tick(&mut self, now: Instant, phase: Phase) -> Moment {
         self.phase = phase;
         Moment { at: now, phase }
     }
 
-    /// Where the endpoint is when the driver polls, at the instant of that event.
+    /// Instant and phase of an output call: those of the last event, which was at `now`.
     #[inline]
     pub fn moment(&self, now: Instant) -> Moment {
         Moment { at: now, phase: self.phase }
     }
 
-    /// Nothing is sent any more.
+    /// Cancels the current call and any due one.
     pub fn cancel(&mut self) {
         (self.due, self.active) = (false, false);
     }

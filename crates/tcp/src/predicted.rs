@@ -1,6 +1,6 @@
-//! Header prediction (Jacobson 1990): most segments that arrive and most that go out are the next in order,
-//! of a connection in which nothing is repaired, reported or marked. What they come to is done here, in line;
-//! everything else takes the way of [`SendAlgorithm`] out of line.
+//! Header prediction (Jacobson 1990): most segments that arrive and most that go out are the next
+//! in order, of a connection in which nothing is repaired, reported or marked. These are processed
+//! here, inlined; everything else goes through [`SendAlgorithm`], out of line.
 
 use packet::Instant;
 
@@ -29,8 +29,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// Whether a segment is of an open connection without ECN, which this end may have closed, and brings nothing
-    /// but the next data, or none, and an acknowledgement.
+    /// Whether a segment has nothing but an acknowledgement and, perhaps, the next data in order,
+    /// on an open connection without ECN, which this end may have closed.
     #[inline(always)]
     fn expects(&self, segment: &Segment) -> bool {
         segment.flags.without(NOTES) == Flags::ACK
@@ -41,7 +41,8 @@ impl TcpEndpoint {
             && (segment.len == 0 || self.rx.expects(segment))
     }
 
-    /// Does what [`TcpEndpoint::on_segment_cached`] would do with a segment that is expected.
+    /// Processes a segment that `expects` accepts, with the results of
+    /// [`TcpEndpoint::on_segment_cached`].
     #[inline(always)]
     fn on_expected(&mut self, segment: &Segment, now: Instant) {
         let moment = self.call.event(now);
@@ -54,7 +55,7 @@ impl TcpEndpoint {
         if let Some(window) = segment.window() {
             self.note_window(segment.ack, window);
         }
-        // A fast retransmit of BSD is a call of its own.
+        // A fast retransmit of BSD makes an output call of its own.
         self.call.due = self.on_ack_alone(segment, moment) == AfterAck::Output;
         if self.call.closing && self.all_acknowledged() {
             self.on_fin_acked(moment);
@@ -63,11 +64,11 @@ impl TcpEndpoint {
             let trip = Trip { rules: &self.profile.rtt, rtt: &self.tx.rtt };
             self.rx.take_next(segment, &self.profile.ack, trip, self.clock.host(), moment);
         }
-        // A call that finds nothing need not be made.
+        // No output call is needed if there is nothing to send.
         self.call.due &= self.rx.ack_now || self.tx.sender.may_choose(&self.tx.snd);
     }
 
-    /// The acknowledgement number of a segment; it is no more than was sent.
+    /// Processes the acknowledgement number of a segment, which covers no more than was sent.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, segment: &Segment, moment: Moment) -> AfterAck {
         if self.conn.ecn.on() {
@@ -76,11 +77,11 @@ impl TcpEndpoint {
         self.on_ack_alone(segment, moment)
     }
 
-    /// As [`TcpEndpoint::on_ack`], where there is no ECN.
+    /// Processes an acknowledgement number ([`TcpEndpoint::on_ack`]) on a connection without ECN.
     #[inline(always)]
     fn on_ack_alone(&mut self, segment: &Segment, moment: Moment) -> AfterAck {
         if segment.ack <= self.tx.snd.una && self.tx.snd.idle() {
-            return AfterAck::Output; // a receiver's: nothing is out
+            return AfterAck::Output; // nothing is in flight, as at a receiver
         }
         let (sender, mut cx) = self.lend(moment);
         if let Some(classic) = sender.classic()
@@ -107,13 +108,14 @@ impl TcpEndpoint {
         sender.on_ack(&mut cx, segment)
     }
 
-    /// What goes out next, if anything may.
+    /// The next chunk to send, if any.
     #[inline(always)]
     pub(crate) fn choose(&mut self, moment: Moment) -> Option<Chunk> {
         if self.tx.snd.is_through() && !self.tx.snd.resend {
             return None;
         }
-        // A full segment of new data, more than which is to be sent, that fits into the windows.
+        // The usual case: a full segment of new data that fits into the windows, with more data
+        // after it.
         let snd = &self.tx.snd;
         let end = snd.max + snd.mss();
         let fits = end < snd.end && end <= snd.una + snd.win.cwnd.min(snd.window());
@@ -134,7 +136,7 @@ impl TcpEndpoint {
         self.choose_any(moment)
     }
 
-    /// Whether no pause can have closed the window.
+    /// Whether the idle rule cannot have reduced the window.
     #[inline(always)]
     fn goes_on(&self, moment: Moment) -> bool {
         match self.profile.idle {
@@ -155,7 +157,7 @@ impl TcpEndpoint {
         sender.next(&mut cx, call_idle)
     }
 
-    /// `chunk` goes out.
+    /// `chunk` is sent: the sender records it.
     #[inline(always)]
     pub(crate) fn on_sent(&mut self, chunk: Chunk, moment: Moment) {
         let (sender, mut cx) = self.lend(moment);

@@ -11,9 +11,9 @@ use crate::recovery::Rules;
 use crate::rtt::RttRules;
 use crate::send_state::{SendState, Window};
 
-/// How an end system behaves: made by an [`Entry`](crate::Entry) of the registry, immutable,
-/// shared by all its connections. An end whose receive window never changes is assumed to have that of
-/// its peer's profile, for its segments carry none.
+/// How an end system behaves: made by an [`Entry`](crate::Entry) of the registry, immutable, shared
+/// by all its connections. Segments of an end with a constant receive window carry no window; the
+/// peer then assumes that of its own profile.
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub(crate) name: &'static str,
@@ -22,9 +22,9 @@ pub struct Profile {
     /// Receive window in bytes, constant unless segments carry windows: then the window until the
     /// first one arrives.
     pub(crate) window: u64,
-    /// First congestion window in segments, to which a pause reduces a larger one.
+    /// Initial congestion window in segments; a pause reduces a larger window to it.
     pub(crate) initial_segments: u64,
-    /// First slow-start threshold, bytes.
+    /// Initial slow-start threshold, bytes.
     pub(crate) initial_ssthresh: u64,
     /// Congestion control, of which every connection gets its own copy.
     pub(crate) congestion: Box<dyn Control>,
@@ -41,8 +41,8 @@ pub struct Profile {
     /// The SYN offers timestamps (RFC 7323).
     pub(crate) timestamps: bool,
     pub(crate) ecn: EcnRules,
-    /// Retransmissions of one segment; one timeout more and the connection is given up.
-    /// [`u8::MAX`] is no limit.
+    /// Largest number of timeouts in a row; at one more the connection is given up. [`u8::MAX`] is
+    /// no limit.
     pub(crate) max_resends: u8,
     pub(crate) connect_limit: TimeLimit,
     pub(crate) time_wait: TimeLimit,
@@ -61,16 +61,16 @@ pub(crate) struct Opening {
     pub options: u16,
     /// The ACK that completes the handshake increases the window as any other ACK does.
     pub handshake_grows: bool,
-    /// A lost SYN or SYN-ACK leaves a threshold of two segments.
+    /// A lost SYN or SYN-ACK sets the slow-start threshold to two segments.
     pub loss_cuts_threshold: bool,
-    /// A side that repeated its SYN or SYN-ACK starts with one segment.
+    /// A side that retransmitted its SYN or SYN-ACK starts with a window of one segment.
     pub loss_closes_window: bool,
 }
 
 /// How often SYN and SYN-ACK are retransmitted; [`u8::MAX`] is no limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SynRetries {
-    /// Timeouts of a SYN before its timeout begins to double.
+    /// Number of timeouts of a SYN before the timeout begins to double.
     pub syn_linear: u8,
     pub syn_retries: u8,
     pub syn_ack_retries: u8,
@@ -97,24 +97,25 @@ pub(crate) enum SynAck {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// By FINs and a TIME_WAIT; the FIN is carried by the last data segment where possible.
+    /// The connection ends by FINs and a TIME_WAIT; the last data segment carries the FIN where
+    /// possible.
     Fin,
     /// As [`Ending::Fin`], but the FIN is a segment of its own after all data has been sent (it is
     /// carried by data only when that is retransmitted).
     BareFin,
-    /// When all data is acknowledged, without any segment.
+    /// The connection ends when all data is acknowledged, without any segment.
     Silent,
 }
 
 /// How spurious retransmission timeouts are detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RtoCheck {
-    /// They are not detected.
+    /// Spurious timeouts are not detected.
     Off,
     /// An ACK within half a round trip of the retransmission shows that it was spurious (FreeBSD
     /// 4.x).
     BadRetransmit,
-    /// RFC 5682.
+    /// F-RTO (RFC 5682).
     FRto,
 }
 
@@ -135,24 +136,25 @@ pub(crate) enum IdleRule {
 /// A limit on the duration of a state of the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TimeLimit {
-    /// In ticks of the host's slow timer.
+    /// A number of ticks of the host's slow timer.
     Ticks {
         n: u64,
         tick: Duration,
     },
     Exact(Duration),
-    /// Never ends.
+    /// The state has no limit.
     Unlimited,
 }
 
 /// How written data becomes segments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
-    /// 4.4BSD `tcp_output`: every piece of a write and the close are calls of their own; short
-    /// segments wait by Nagle's rule; ACKs repeat the flag of an unacknowledged FIN. Otherwise
-    /// writes and close are handled together, and a segment is sent as soon as it fits whole.
+    /// 4.4BSD `tcp_output`: every piece of a write, and the close, makes an output call of its own;
+    /// short segments wait by Nagle's rule; ACKs repeat the flag of an unacknowledged FIN.
+    /// Otherwise writes and close are handled together, and a segment is sent as soon as it fits
+    /// whole.
     pub bsd: bool,
-    /// The socket layer hands over at most this much per call; 0 for whole writes.
+    /// The socket layer hands over at most this many bytes per call; 0 for whole writes.
     pub write_chunk: u64,
     /// Writes (and the rests of longer ones) below 208 B are handed over in pieces of at most 100
     /// B.
@@ -169,7 +171,7 @@ pub(crate) struct Output {
 }
 
 impl Profile {
-    /// The numbers of a sender that has sent nothing.
+    /// Sequence numbers and windows of a sender that has sent nothing.
     pub(crate) fn fresh_send_state(&self) -> SendState {
         let mut snd = SendState {
             end: 1,
@@ -180,7 +182,7 @@ impl Profile {
         snd.win.cwnd = self.initial_window(&snd);
         snd
     }
-    /// First congestion window, bytes.
+    /// Initial congestion window, bytes.
     pub(crate) fn initial_window(&self, snd: &SendState) -> u64 {
         self.initial_segments * snd.mss()
     }
@@ -209,7 +211,7 @@ impl Profile {
     pub fn has_streams(&self) -> bool {
         self.quic.is_some()
     }
-    /// Whether its clients keep tickets, with which later connections resume.
+    /// Whether its clients keep session tickets, with which later connections resume.
     pub fn keeps_tickets(&self) -> bool {
         self.quic.is_some_and(|quic| quic.tickets)
     }

@@ -1,4 +1,4 @@
-//! [`RackSender`](crate::recovery::RackSender) behind the seven verbs of every sender.
+//! The implementation of [`SendAlgorithm`] by [`RackSender`](crate::recovery::RackSender).
 
 use packet::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::segment::Segment;
 use crate::send_algorithm::{AfterAck, AfterTimer, Opening, SendAlgorithm, SendContext};
 use crate::send_state::Chunk;
 
-// Out of line: the way of other senders stays short.
+// Out of line, which keeps the code path of other senders short.
 impl SendAlgorithm for RackSender {
     #[inline(never)]
     fn begin(&mut self, cx: &mut SendContext, opening: Option<&Opening>) {
@@ -34,7 +34,7 @@ impl SendAlgorithm for RackSender {
     #[inline(never)]
     fn on_ack(&mut self, cx: &mut SendContext, segment: &Segment) -> AfterAck {
         if cx.snd.idle() {
-            // A receiver, which has nothing out, counts marks alone.
+            // With nothing in flight, as at a receiver, only the reported marks are counted.
             let mss = cx.snd.mss();
             cx.echo_reader().marked_bytes(segment, 0, mss, false);
         } else {
@@ -84,7 +84,7 @@ impl SendAlgorithm for RackSender {
     #[inline(never)]
     fn next(&mut self, cx: &mut SendContext, _call_idle: bool) -> Option<Chunk> {
         if cx.snd.idle() {
-            // With nothing out only new data can go: receivers are spared the rest.
+            // With nothing in flight only new data can be sent; receivers return here.
             let new = cx.snd.new_chunk()?;
             let idle = cx.moment.at.since(cx.snd.active_at);
             if new.len > 0 && cx.profile.idle == IdleRule::Decay && idle > cx.rto() {
@@ -105,8 +105,9 @@ impl SendAlgorithm for RackSender {
     }
 
     /// Linux's `tcp_cwnd_restart` (RFC 2861): after a pause of more than a timeout the window is
-    /// halved once for each that has passed, down to the initial one; the threshold remembers
-    /// three quarters of it. A control that sets its window itself is only notified.
+    /// halved once for each timeout that has passed, down to the initial one; the threshold becomes
+    /// three quarters of the old window, if that is more. A control that sets its window itself is
+    /// only notified.
     #[cold]
     fn on_restart(&mut self, cx: &mut SendContext, idle: Duration) {
         let now = cx.moment.at;
@@ -124,7 +125,8 @@ impl SendAlgorithm for RackSender {
     }
 }
 
-/// Counts what an event has led to; a reduction of the window is reported to the peer (RFC 3168).
+/// Updates the counters by the outcome of an event; a reduced window is reported to the peer by CWR
+/// (RFC 3168).
 fn apply(cx: &mut SendContext, outcome: Outcome) {
     if outcome == Outcome::default() {
         return;

@@ -1,11 +1,11 @@
-//! The list of end systems: one line each.
+//! The list of end systems, one line for each.
 
 use crate::entry::Entry;
 use crate::profiles::{
     freebsd_2_2_8, freebsd_4_5, linux, ns2, ns2_full, ns3, plain, quic, windows_nt4,
 };
 
-/// All end systems, the youngest of TCP last.
+/// All end systems; the newest of TCP is the last.
 pub static PROFILES: &[Entry] = &[
     freebsd_2_2_8::ENTRY,
     freebsd_4_5::ENTRY,

@@ -1,4 +1,4 @@
-//! What travels: a TCP segment without its payload's content.
+//! A TCP segment, without the content of its payload.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ impl Flags {
     pub const CWR: Flags = Flags(16);
     /// Not in the header's flags: the segment has the timestamps option (RFC 7323).
     pub const STAMPED: Flags = Flags(32);
-    /// Not in the header either: a retransmission, which begins with a number that was sent before.
+    /// Not in the header either: a retransmission, whose first sequence number was sent before.
     pub const RETRANSMISSION: Flags = Flags(64);
     /// Accurate ECN (RFC 9768), once the nonce sum of RFC 3540.
     pub const AE: Flags = Flags(128);
@@ -50,28 +50,28 @@ impl Flags {
     pub const fn ace_value(self) -> u8 {
         self.0 >> 3 & 3 | self.0 >> 5 & 4
     }
-    /// [`Flags::RETRANSMISSION`] if `again`, else none.
+    /// [`Flags::RETRANSMISSION`] if `retransmission`, else no flag.
     pub(crate) const fn retransmission(retransmission: bool) -> Flags {
         Flags((retransmission as u8) << 6)
     }
-    /// These without the others.
+    /// The flags of this set that are not in `other`.
     pub const fn without(self, other: Flags) -> Flags {
         Flags(self.0 & !other.0)
     }
-    /// Both sets together.
+    /// The flags that are in either set.
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 }
 
-/// What the room for blocks holds.
+/// What the space for SACK blocks holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
-    /// Blocks alone.
+    /// SACK blocks only.
     #[default]
     Blocks,
-    /// Blocks, and the third reports a duplicate (RFC 2883); its offsets may be negative.
+    /// SACK blocks; the third reports a duplicate (RFC 2883), with offsets that may be negative.
     Duplicate,
     /// The segment is a packet of QUIC: the ranges of its ACK frame as on the wire.
     Quic,
@@ -84,7 +84,7 @@ enum Kind {
 pub struct SackBlocks {
     len: u8,
     kind: Kind,
-    /// In the room that is left here: the segment's receive window ([`Segment::window`]).
+    /// The segment's receive window ([`Segment::window`]), stored here where there is room.
     window: u16,
     blocks: [(u32, u32); 3],
 }
@@ -101,18 +101,18 @@ impl SackBlocks {
             self.len += 1;
         }
     }
-    /// Forgets all blocks, and the window of a segment that was written here before.
+    /// Removes all blocks, and the window of a segment that was stored here before.
     pub fn clear(&mut self) {
         (self.len, self.kind, self.window) = (0, Kind::Blocks, 0);
     }
-    /// Reports that the numbers `start..end` have come twice (RFC 2883), to an `ack`; leaves room
-    /// for two blocks. Like the blocks travels as offsets.
+    /// Reports that the sequence numbers `start..end` arrived twice (RFC 2883), stored as offsets
+    /// from `ack`; leaves room for two blocks.
     pub(crate) fn set_duplicate(&mut self, start: u64, end: u64, ack: u64) {
         self.len = self.len.min(2);
         self.kind = Kind::Duplicate;
         self.blocks[2] = (start.wrapping_sub(ack) as u32, end.wrapping_sub(ack) as u32);
     }
-    /// The numbers that have come twice, reported to `ack`.
+    /// The sequence numbers reported to have arrived twice, in a segment that acknowledges `ack`.
     pub(crate) fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
         let number = |offset: u32| ack.wrapping_add_signed(i64::from(offset as i32));
         let (start, end) = self.blocks[2];
@@ -122,19 +122,19 @@ impl SackBlocks {
     pub(crate) fn has_duplicate(&self) -> bool {
         self.kind == Kind::Duplicate
     }
-    /// Bytes of a header's options that at most `most` blocks take, with padding (RFC 2018).
+    /// Length of the SACK option with at most `most` of the blocks and padding, bytes (RFC 2018).
     pub(crate) fn wire_bytes(&self, most: u8) -> u32 {
         if self.len == 0 { 0 } else { 4 + 8 * u32::from(self.len.min(most)) }
     }
-    /// Blocks, a report of a duplicate among them.
+    /// Number of blocks, including a report of a duplicate.
     pub(crate) fn count(&self) -> u8 {
         self.len + u8::from(self.has_duplicate())
     }
-    /// Takes the oldest block away.
+    /// Removes the oldest block.
     pub(crate) fn pop(&mut self) {
         self.len = self.len.saturating_sub(1);
     }
-    /// The block whose place the AccECN option takes beside timestamps.
+    /// Index of the block that the AccECN option replaces in a segment with timestamps.
     fn beside_option(&self) -> usize {
         2 - usize::from(self.has_duplicate())
     }
@@ -146,7 +146,7 @@ impl SackBlocks {
     pub fn as_slice(&self) -> &[(u32, u32)] {
         if self.kind == Kind::Quic { &[] } else { &self.blocks[..usize::from(self.len)] }
     }
-    /// Whether there is none.
+    /// Whether there is no block.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -157,7 +157,7 @@ pub(crate) const RANGE_BYTES: usize = 24;
 
 /// Ranges of an ACK frame of QUIC, kept in place of SACK blocks.
 impl SackBlocks {
-    /// `count` ranges in these bytes, and a delay in units of the wire.
+    /// Stores `count` encoded ranges, and the acknowledgement delay in units of the wire.
     pub(crate) fn set_ranges(&mut self, count: u8, bytes: &[u8; RANGE_BYTES], delay: u16) {
         (self.len, self.kind, self.window) = (count, Kind::Quic, delay);
         for (block, bytes) in self.blocks.iter_mut().zip(bytes.chunks_exact(8)) {
@@ -167,7 +167,7 @@ impl SackBlocks {
             *block = (word(0), word(4));
         }
     }
-    /// The number of ranges, their bytes, and the delay.
+    /// The number of ranges, their encoded bytes, and the delay in units of the wire.
     pub(crate) fn ranges(&self) -> (u8, [u8; RANGE_BYTES], u16) {
         let mut bytes = [0; RANGE_BYTES];
         for (bytes, (low, high)) in bytes.chunks_exact_mut(8).zip(self.blocks) {
@@ -178,7 +178,7 @@ impl SackBlocks {
     }
 }
 
-/// The window only where there is one.
+/// Shows the window only if there is one.
 impl fmt::Debug for SackBlocks {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let mut shown = f.debug_struct("SackBlocks");
@@ -207,9 +207,9 @@ impl Eq for SackBlocks {}
 pub struct AccEcn {
     /// AccECN1 (kind 174), whose fields are EE1B, ECEB, EE0B; else AccECN0 (172): EE0B, ECEB, EE1B.
     pub ect1_first: bool,
-    /// How many of these fields there are.
+    /// Number of these fields in the option, counted from the first.
     pub fields: u8,
-    /// Their counters of 24 bits, all three.
+    /// All three counters, of 24 bits, in the order of the fields.
     pub counters: [u32; 3],
 }
 
@@ -237,30 +237,30 @@ pub struct Segment {
     pub flags: Flags,
     /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// IP bytes besides 40 B of headers and the payload: options, and in agents that count packets
-    /// what fills up a short one. SACK blocks are not counted (constructed).
+    /// IP bytes besides 40 B of headers and the payload: options, and the padding of short packets
+    /// in agents that count packets (ns-2). SACK blocks are not counted (a simplification).
     pub extra: u16,
     /// With [`Flags::STAMPED`]: the sender's clock (TSval)...
     pub stamp: u32,
-    /// ... and the stamp it answers (TSecr).
+    /// ... and the peer's timestamp that it echoes (TSecr).
     pub echo: u32,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
-    /// For the AccECN option: the marked bytes and which fields it has (for the other fields see
-    /// [`Segment::accecn`]); above it the scale of the window, and in the highest bit PSH.
+    /// Bits 0 to 26: of the AccECN option, the counter of marked bytes and the fields present (the
+    /// other counters: [`Segment::accecn`]); 27 to 30: the window scale; 31: PSH.
     pub accurate: u32,
 }
 
-/// PSH in [`Segment::accurate`]: the flags have no bit left.
+/// Bit of PSH in [`Segment::accurate`], since [`Flags`] has no bit left.
 const PUSHES: u32 = 1 << 31;
-/// The AccECN option in it.
+/// Bits of the AccECN option in [`Segment::accurate`].
 const OPTION: u32 = (1 << 27) - 1;
-/// Where the scale of the window lies in it, and how large it may be (RFC 7323 section 2.3).
+/// Lowest bit of the window scale in [`Segment::accurate`]; largest scale (RFC 7323 section 2.3).
 const SCALE_AT: u32 = 27;
 const LARGEST_SCALE: u32 = 14;
 
-/// How far a receive window is shifted in the header's 16 bits, where it may grow to `bytes`
-/// (RFC 7323 section 2.2; `tcp_select_initial_window` of Linux).
+/// Window scale with which the header's 16 bits hold a receive window of up to `bytes` (RFC 7323
+/// section 2.2; `tcp_select_initial_window` of Linux).
 pub(crate) const fn window_scale(bytes: u64) -> u8 {
     let bits = u64::BITS - bytes.leading_zeros();
     let scale = bits.saturating_sub(16);
@@ -268,7 +268,8 @@ pub(crate) const fn window_scale(bytes: u64) -> u8 {
 }
 
 impl Segment {
-    /// Whether it has the flag PSH: a write ends with it, or a burst that Linux hands down as one.
+    /// Whether the segment has the flag PSH: it ends a write, or a burst that Linux hands down as
+    /// one.
     pub const fn pushes(&self) -> bool {
         self.accurate & PUSHES != 0
     }
@@ -276,8 +277,8 @@ impl Segment {
     pub(crate) fn push(&mut self) {
         self.accurate |= PUSHES;
     }
-    /// The receive window that it offers, bytes; none from an end whose window never changes, which is then
-    /// that of its profile.
+    /// The receive window that the segment offers, bytes; `None` from an end whose window never
+    /// changes and is a setting of its profile.
     pub const fn window(&self) -> Option<u64> {
         let scale = self.accurate >> SCALE_AT & 15;
         match self.sack.window {
@@ -285,13 +286,13 @@ impl Segment {
             above => Some((above as u64 - 1) << scale),
         }
     }
-    /// Offers a receive window, in whole units of the scale and 65,534 of them at most: one more stands for
-    /// none.
+    /// Offers a receive window, rounded down to units of 2^`scale` bytes, at most 65,534 of them:
+    /// it is stored plus one, as 0 stands for no window.
     pub fn offer(&mut self, bytes: u64, scale: u8) {
         self.sack.window = ((bytes >> scale).min(65_534) + 1) as u16;
         self.accurate = self.accurate & !(15 << SCALE_AT) | u32::from(scale) << SCALE_AT;
     }
-    /// Reports that the numbers `start..end` have come twice (RFC 2883), as Linux does.
+    /// Reports that the sequence numbers `start..end` arrived twice (RFC 2883), as Linux does.
     pub fn report_duplicate(&mut self, start: u64, end: u64) {
         self.sack.set_duplicate(start, end, self.ack);
     }
@@ -303,8 +304,9 @@ impl Segment {
         let blocks = blocks.map(move |&(start, end)| (number(start), number(end)));
         self.sack.duplicate(self.ack).into_iter().chain(blocks)
     }
-    /// The AccECN option, if there is one. Its first and last counter lie in place of the timestamps where there
-    /// are none, else of the last SACK block that no header with timestamps and the option has room for.
+    /// The AccECN option, if there is one. Its first and last counters are stored in the fields of
+    /// the timestamps, or, if these are in use, in the last SACK block, for which no header has
+    /// room then.
     pub fn accecn(&self) -> Option<AccEcn> {
         let fields = (self.accurate >> 24 & 3) as u8;
         let (first, third) = if self.flags.has(Flags::STAMPED) {
@@ -316,8 +318,8 @@ impl Segment {
         let ect1_first = self.accurate >> 26 & 1 != 0;
         (fields > 0).then_some(AccEcn { ect1_first, fields, counters })
     }
-    /// Adds the AccECN option, after everything else: to a segment with timestamps in place of a third SACK block,
-    /// or of a second beside a report of a duplicate.
+    /// Adds the AccECN option; to be called last. In a segment with timestamps it replaces the
+    /// third SACK block, or the second if a duplicate is reported.
     pub fn report_bytes(&mut self, option: AccEcn) {
         let [first, marked, third] = option.counters;
         if self.flags.has(Flags::STAMPED) {
@@ -332,12 +334,14 @@ impl Segment {
             | u32::from(option.fields) << 24
             | u32::from(option.ect1_first) << 26;
     }
-    /// Whether it has the flag RST, which lies with the blocks that a reset never has: the flags have no bit left.
+    /// Whether the segment has the flag RST, which is stored in place of SACK blocks, since
+    /// [`Flags`] has no bit left.
     pub fn resets(&self) -> bool {
         self.sack.kind == Kind::Reset
     }
-    /// Makes it the reset that answers a segment of no connection known (RFC 9293 section 3.10.7): with that one's
-    /// acknowledgement as its number, or, where it acknowledges nothing, acknowledging that one whole.
+    /// Makes this segment the reset that answers `refused`, a segment of no known connection (RFC
+    /// 9293 section 3.10.7): its sequence number is the acknowledgement number of `refused`, or, if
+    /// that has none, it acknowledges all of `refused`.
     pub fn refuse(&mut self, refused: &Segment) {
         *self = Segment::default();
         self.sack.kind = Kind::Reset;
@@ -347,11 +351,11 @@ impl Segment {
             (self.ack, self.flags) = (refused.end(), Flags::ACK);
         }
     }
-    /// Whether it is a packet of QUIC, whose numbers are those of its streams' bytes.
+    /// Whether this is a QUIC packet; its sequence numbers are those of stream data.
     pub fn is_quic(&self) -> bool {
         self.sack.kind == Kind::Quic
     }
-    /// IP bytes: 40 B of headers, the payload, and what else there is.
+    /// Length of the IP packet, bytes: 40 B of headers, the payload, and `extra`.
     pub const fn ip_bytes(&self) -> u32 {
         40 + self.len + self.extra as u32
     }

@@ -1,8 +1,8 @@
 //! Was a timeout of a classic sender spurious? F-RTO (RFC 5682), and the shorter check of FreeBSD 4.x.
 //!
-//! After a timeout one segment is retransmitted; what is acknowledged next shows whether the data
-//! sent before had been lost or was only late. If late, the windows are restored and new data goes
-//! on.
+//! After a timeout one segment is retransmitted; the next acknowledgements show whether the data
+//! sent before was lost or only late. If late, the windows are restored and sending goes on with
+//! new data.
 
 use packet::Instant;
 
@@ -14,37 +14,38 @@ use crate::segment::Segment;
 use crate::send_algorithm::SendContext;
 use crate::send_state::{SendState, Window};
 
-/// What a connection remembers of its last timeout.
+/// State of a connection since its last timeout.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SpuriousRto {
     f_rto: FRto,
-    /// FreeBSD 4.x: an ACK before this comes too soon to answer the resent segment; none while
-    /// nothing waits for it.
+    /// FreeBSD 4.x: an ACK before this instant comes too soon to answer the retransmission; `None`
+    /// if no ACK is awaited.
     until: Option<Instant>,
-    /// Highest number sent before the timeout, plus one (`recover`).
+    /// Highest sequence number sent before the timeout, plus one (`recover`).
     point: u64,
-    /// End of the segment retransmitted.
+    /// Sequence number after the segment that the timeout retransmitted.
     resent: u64,
     cwnd: u64,
     ssthresh: u64,
-    /// What the peer had reported before the timeout.
+    /// Ranges that the peer had reported selectively before the timeout.
     reports: Vec<(u64, u64)>,
 }
 
 impl SpuriousRto {
-    /// Whether ACKs are to be judged.
+    /// Whether ACKs are still to show whether the timeout was spurious.
     pub fn runs(&self) -> bool {
         self.f_rto != FRto::Off || self.until.is_some()
     }
 
-    /// As new, keeping the heap buffer.
+    /// Resets the state, keeping the heap buffer.
     pub fn reset(&mut self) {
         let mut reports = std::mem::take(&mut self.reports);
         reports.clear();
         *self = SpuriousRto { reports, ..SpuriousRto::default() };
     }
 
-    /// Whether a report says that data sent before the timeout, and not again, has arrived.
+    /// Whether SACK blocks newly report data that was sent before the timeout and not
+    /// retransmitted.
     fn news_of_old_data(&self, segment: &Segment) -> bool {
         let number = |offset: u32| segment.ack + u64::from(offset);
         let blocks = segment.sack.as_slice().iter();
@@ -54,23 +55,24 @@ impl SpuriousRto {
         })
     }
 
-    /// Whether a report says that data sent after the timeout has arrived.
+    /// Whether SACK blocks report data that was sent after the timeout.
     fn reports_new_data(&self, segment: &Segment) -> bool {
         let blocks = segment.sack.as_slice().iter();
         blocks.map(|b| segment.ack + u64::from(b.1)).any(|end| end > self.point)
     }
 
-    /// What an ACK shows in the step at hand; `sack`: by RFC 5682 section 3.1, else 2.1.
+    /// What an ACK shows in the current step, by RFC 5682 section 3.1 if `sack`, else by section
+    /// 2.1.
     fn evidence(&self, snd: &SendState, ack: &Ack, sack: bool) -> Evidence {
         let advances = ack.acked > 0;
         if self.f_rto == FRto::FirstAck {
-            // Step 2a: everything arrived, or not even all that was retransmitted; or there is nothing
-            // new to try with. With SACK a duplicate decides nothing.
+            // Step 2a: everything is acknowledged, or not even the whole retransmission; or there
+            // is no new data to send. With SACK a duplicate decides nothing.
             let settled = snd.una >= self.point || snd.una < self.resent;
             let new_data = !settled && snd.new_chunk().is_some_and(|chunk| chunk.len > 0);
             return Evidence { advances, original: false, decides: advances || !sack, new_data };
         }
-        // Step 3. With SACK a report of what was known before decides nothing.
+        // Step 3. With SACK a block that was known before decides nothing.
         let original = advances || (sack && self.news_of_old_data(ack.segment));
         let decides = !sack || self.reports_new_data(ack.segment);
         Evidence { advances, original, decides, new_data: false }
@@ -78,8 +80,8 @@ impl SpuriousRto {
 }
 
 impl ClassicSender {
-    /// The retransmission timer has expired for the `timeouts`-th time in a row; the windows are still
-    /// those of before.
+    /// The retransmission timer has expired for the `timeouts`-th time in a row; the windows are
+    /// not reduced yet.
     pub(crate) fn begin_rto_check(&mut self, cx: &SendContext, timeouts: u8) {
         let rule = cx.profile.rto_check;
         if rule == RtoCheck::Off {
@@ -88,13 +90,13 @@ impl ClassicSender {
         let snd = &*cx.snd;
         let check = self.rto_check.get_or_insert_default();
         let repeated = check.point > snd.una;
-        // With SACK several segments may have been retransmitted by a recovery.
+        // With SACK a recovery may have retransmitted several segments.
         let repairing = cx.sack && !snd.win.by_echo && snd.una < snd.reduced;
         // RFC 5682 step 1: not while an earlier timeout is being repaired (section 2.1), nor, with
         // SACK, any loss (section 3.1).
         let tries = rule == RtoCheck::FRto && !repeated && !repairing;
         check.f_rto = if tries { FRto::FirstAck } else { FRto::Off };
-        // FreeBSD 4.x looks at the first timeout only.
+        // FreeBSD 4.x checks the first timeout in a row only.
         let soon = rule == RtoCheck::BadRetransmit && timeouts == 1;
         check.until = soon.then(|| cx.moment.at + cx.profile.rtt.half_round_trip(cx.rtt));
         (check.point, check.resent) = (snd.max, self.recovery.first(snd).end());
@@ -107,8 +109,8 @@ impl ClassicSender {
         check.reports.extend_from_slice(self.recovery.reports());
     }
 
-    /// An ACK after a timeout that may have been spurious: judges it, and does what the recovery
-    /// would have done.
+    /// Processes an ACK after a timeout that may have been spurious: decides that if it can, and
+    /// does the work of the recovery.
     #[cold]
     pub(crate) fn on_ack_after_rto(&mut self, cx: &mut SendContext, ack: &Ack) -> Reaction {
         let Some(check) = self.rto_check.as_deref_mut() else { return Reaction::default() };
@@ -138,7 +140,7 @@ impl ClassicSender {
         }
     }
 
-    /// RFC 5682 step 2b: two new segments, whatever the window.
+    /// RFC 5682 step 2b: allows two new segments, whatever the window.
     fn try_new_data(&mut self, cx: &mut SendContext, ack: &Ack) -> Reaction {
         let reaction = self.recover(cx, ack);
         self.recovery.suspend(cx.snd);
@@ -160,7 +162,7 @@ impl ClassicSender {
         reaction
     }
 
-    /// New data goes on from where it was, with these windows.
+    /// Restores these windows after a spurious timeout; sending goes on with new data.
     fn restore_windows(&mut self, cx: &mut SendContext, cwnd: u64, ssthresh: u64) {
         (cx.snd.win.cwnd, cx.snd.win.ssthresh) = (cwnd, ssthresh);
         self.recovery.suspend(cx.snd);
@@ -178,8 +180,8 @@ impl ClassicSender {
 mod tests {
     use super::*;
 
-    /// After a timeout with 1,000 B out, of which the first 200 went again; 401 to 500 had been
-    /// reported before it.
+    /// The state after a timeout with 1,000 B in flight: the first 200 B were retransmitted, and
+    /// bytes 401 to 500 had been reported before.
     fn check() -> SpuriousRto {
         let reports = vec![(401, 501)];
         SpuriousRto { point: 1_001, resent: 201, reports, ..SpuriousRto::default() }
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn news_are_of_what_was_sent_once_before_the_timeout() {
-        // RFC 5682 section 3.1, step 3: not what went again, nor what was known, nor what is new.
+        // RFC 5682 section 3.1, step 3: neither retransmitted nor known nor new data is evidence.
         for (from, to, news) in [
             (301, 401, true),
             (301, 501, true),
@@ -207,7 +209,8 @@ mod tests {
 
     #[test]
     fn new_data_is_tried_where_the_ack_leaves_it_open_and_there_is_some() {
-        // RFC 5682 section 2.1, step 2: not where all is acknowledged, nor less than went again.
+        // RFC 5682 section 2.1, step 2: not if all is acknowledged, nor if less than the
+        // retransmission is.
         let segment = Segment::default();
         let ack = Ack { segment: &segment, acked: 100, pending: true, echoed: false };
         let check = SpuriousRto { f_rto: FRto::FirstAck, ..check() };

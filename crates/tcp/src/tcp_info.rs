@@ -1,11 +1,12 @@
-//! What a program reads of its connection, as by Linux's `TCP_INFO` (`tcp_get_info`).
+//! Statistics of a connection for its program, like Linux's `TCP_INFO` (`tcp_get_info`).
 
 use crate::congestion::CaState;
 use crate::ecn::MarksSeen;
 use crate::endpoint::TcpEndpoint;
 
-/// Numbers of a connection, in segments where Linux counts segments. Of senders other than those of
-/// profile `linux` the scoreboard (`sacked`, `lost`, `retrans`, `reordering`) is 0 and the state [`Open`](CaState::Open).
+/// Numbers of a connection, in segments where Linux counts segments. Senders of profiles other than
+/// `linux` have no scoreboard: `sacked`, `lost` and `retrans` are 0, `reordering` is the number of
+/// duplicates that show a loss, and the state is [`Open`](CaState::Open).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Congestion window, segments.
@@ -14,32 +15,32 @@ pub struct TcpInfo {
     pub snd_ssthresh: u64,
     /// Segments sent and not acknowledged cumulatively.
     pub unacked: u64,
-    /// Of these, reported selectively.
+    /// Unacknowledged segments that are reported selectively.
     pub sacked: u64,
-    /// Of these, taken for lost.
+    /// Unacknowledged segments that are marked lost.
     pub lost: u64,
-    /// Of these, retransmitted and not taken for lost since.
+    /// Unacknowledged segments that were retransmitted and not marked lost since.
     pub retrans: u64,
-    /// Segments by which others are taken to be reordered.
+    /// Number of segments by which a segment may be late before it is taken for lost.
     pub reordering: u64,
-    /// What the sender repairs or answers.
+    /// The state of loss recovery.
     pub ca_state: CaState,
-    /// Smoothed round trip, µs; 0 before the first.
+    /// Smoothed round-trip time, µs; 0 before the first sample.
     pub rtt_us: u64,
     /// Payload of a full segment, bytes.
     pub snd_mss: u64,
     /// Both SYNs agreed on timestamps.
     pub timestamps: bool,
-    /// Both agreed on selective acknowledgements.
+    /// Both SYNs agreed on selective acknowledgements.
     pub sack_agreed: bool,
-    /// Both agreed on ECN, of whatever kind.
+    /// Both SYNs agreed on ECN, of whatever kind.
     pub ecn: bool,
-    /// What either side counted of marks.
+    /// Counters of ECN marks that arrived, and of marks that the peer reported.
     pub marks: MarksSeen,
 }
 
 impl TcpEndpoint {
-    /// The connection's numbers at this moment.
+    /// A snapshot of the connection's state.
     pub fn tcp_info(&self) -> TcpInfo {
         let (snd, rules) = (&self.tx.snd, &self.profile.rtt);
         let mss = snd.mss().max(1);

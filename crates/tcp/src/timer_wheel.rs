@@ -6,7 +6,7 @@ use packet::{Duration, Instant};
 const LEVEL_BITS: u32 = 3;
 /// Timers of fewer ticks lie in the lowest level, of one tick (`LVL_START(1)`).
 const LOWEST: u64 = 63;
-/// What is added to a wait that a tick could cut short.
+/// Added to RACK's reordering wait, which a tick could cut short.
 const LEAST: Duration = Duration::from_millis(2);
 
 /// The wheel of a kernel (kernel/time/timer.c since Linux 4.8), or exact timers.
@@ -20,7 +20,7 @@ pub(crate) struct TimerWheel {
 }
 
 impl TimerWheel {
-    /// Timers that end when they should.
+    /// Exact timers, without a wheel.
     pub const EXACT: TimerWheel = TimerWheel { tick: 0 };
 
     /// The timer wheel of a kernel with `hz` ticks a second (`CONFIG_HZ`); 0 for exact timers.
@@ -29,14 +29,14 @@ impl TimerWheel {
         TimerWheel { tick: 1_000_000_000_u64.checked_div(hz).unwrap_or(0) }
     }
 
-    /// When a timer ends that is set now for `wait`.
+    /// When a timer that is set now for `wait` ends.
     #[inline]
     pub fn end(self, now: Instant, wait: Duration) -> Instant {
         if self.tick == 0 { now + wait } else { self.end_at_a_tick(now, wait) }
     }
 
-    /// When the wait ends after which what was overtaken is lost: 2 ms later than RFC 8985 has it
-    /// where timers have ticks (`TCP_TIMEOUT_MIN_US` in `tcp_rack_mark_lost`).
+    /// When RACK's reordering timer that is set now for `wait` ends: 2 ms later than in RFC 8985 if
+    /// timers have ticks (`TCP_TIMEOUT_MIN_US` in `tcp_rack_mark_lost`).
     pub fn end_of_a_hole(self, now: Instant, wait: Duration) -> Instant {
         if self.tick == 0 { now + wait } else { self.end_at_a_tick(now, wait + LEAST) }
     }
@@ -65,7 +65,7 @@ mod tests {
     fn a_timer_ends_at_the_next_multiple_of_its_level() {
         let wheel = TimerWheel::of(1_000);
         for (now, wait, end) in [
-            (0, 15, 16), // as a timer of PIE's was seen to
+            (0, 15, 16), // as was measured of PIE's timer
             (5, 62, 68), // the last of the lowest level
             (5, 63, 72), // 68 in steps of 8
             (0, 503, 504),
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn what_is_less_than_a_tick_counts_as_one() {
         let wheel = TimerWheel::of(250);
-        // The tick under way began at 4 ms; one tick from it, and one more.
+        // The current tick began at 4 ms; a timer lasts one tick from then, and one more.
         let now = Instant::from_nanos(5_000_000);
         assert_eq!(wheel.end(now, Duration::from_nanos(1)), ms(12));
         assert_eq!(wheel.end(now, Duration::from_millis(4)), ms(12));

@@ -1,29 +1,29 @@
-//! What the program writes, and its close, on their way to TCP.
+//! How data that the program wrote, and its close, are handed to TCP.
 
 use crate::clock::Moment;
 use crate::connection::State;
 use crate::endpoint::TcpEndpoint;
 use crate::profile::Ending;
 
-/// Numbers of an endless write stay below this.
+/// Upper bound of the sequence numbers of an endless write.
 const ENDLESS: u64 = 1 << 62;
-/// A write below this many bytes goes to small buffers...
+/// A write of fewer bytes than this goes into small buffers...
 const SMALL_WRITE: u64 = 208;
-/// ... of this size, each a call of its own.
+/// ... of this many bytes, each with an output call of its own.
 const SMALL_PIECE: u64 = 100;
 
 impl TcpEndpoint {
-    /// Whether what the program wrote, or its close, may reach TCP.
+    /// Whether data that the program wrote, or its close, may be handed to TCP now.
     #[inline]
     pub(crate) fn has_writes(&self) -> bool {
         (self.conn.unwritten > 0 || self.call.closing && self.fin_is_due())
             && matches!(self.conn.state, State::Established | State::CloseWait)
     }
 
-    /// What the program wrote, and its close, reach TCP.
+    /// Hands data that the program wrote, or its close, to TCP.
     pub(crate) fn take_writes(&mut self, moment: Moment) {
         if !self.profile.output.bsd {
-            // Seen together, so that the FIN rides on the last data.
+            // Both together, so that the last data segment carries the FIN.
             self.hand_over(self.conn.unwritten);
             self.queue_fin(moment);
         } else if self.conn.unwritten > 0 {
@@ -33,7 +33,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// How much of the written data the socket layer hands over next.
+    /// Number of bytes that the socket layer hands over next.
     fn next_piece(&self) -> u64 {
         let rules = &self.profile.output;
         let rest = self.conn.unwritten;
@@ -41,7 +41,8 @@ impl TcpEndpoint {
         if rules.small_write_split && rest < SMALL_WRITE {
             rest.min(SMALL_PIECE)
         } else if rules.write_chunk == 0 || buffered > self.tx.snd.window() + self.tx.snd.mss() {
-            // Beyond the window the pieces make no difference; an endless write has no end.
+            // Beyond the window the pieces make no difference, and an endless write has no last
+            // piece.
             rest
         } else {
             rest.min(rules.write_chunk)
@@ -53,7 +54,8 @@ impl TcpEndpoint {
         self.conn.unwritten -= bytes;
     }
 
-    /// Whether the close may reach TCP: a FIN that goes alone waits for the data before it.
+    /// Whether the close may be handed to TCP: a FIN in a segment of its own waits until all data
+    /// is sent.
     fn fin_is_due(&self) -> bool {
         self.profile.ending != Ending::BareFin || self.tx.snd.max >= self.tx.snd.end
     }

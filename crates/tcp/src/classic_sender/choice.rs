@@ -1,4 +1,4 @@
-//! What the windows of a classic sender let go next.
+//! Which chunk the windows of a classic sender allow next.
 
 use super::ClassicSender;
 use crate::profile::IdleRule;
@@ -6,7 +6,7 @@ use crate::send_algorithm::{SendAlgorithm, SendContext};
 use crate::send_state::{Chunk, SendState, Window};
 
 impl ClassicSender {
-    /// What the windows let go.
+    /// The chunk that the windows allow, if any.
     #[inline(always)]
     pub(super) fn allowed(
         &self,
@@ -27,7 +27,7 @@ impl ClassicSender {
         self.allowed(cx, cx.snd, call_idle)
     }
 
-    /// What the windows let go with a control that may pace, and sets its window itself.
+    /// The chunk that the windows allow with a control that may pace and may set its window itself.
     #[cold]
     pub(super) fn allowed_tracked(
         &mut self,
@@ -42,7 +42,8 @@ impl ClassicSender {
         self.control.paces_now(cx.moment.at).then_some(chunk)
     }
 
-    /// Whether a pause has closed the congestion window, or the control has done what it does then.
+    /// Applies the idle rule after a pause. Returns whether it has reduced the congestion window,
+    /// or notified the control.
     #[inline(always)]
     pub(super) fn restarts_after_pause(&mut self, cx: &mut SendContext) -> bool {
         match cx.profile.idle {
@@ -61,7 +62,7 @@ impl ClassicSender {
     }
 }
 
-/// BSD's choice: silly-window avoidance and Nagle's rule, judged for the whole call.
+/// BSD's choice by silly-window avoidance and Nagle's rule, for the output call as a whole.
 #[inline(always)]
 fn bsd_next(cx: &SendContext, chunk: Chunk, call_idle: bool) -> Option<Chunk> {
     let f = &*cx.snd;
@@ -72,7 +73,7 @@ fn bsd_next(cx: &SendContext, chunk: Chunk, call_idle: bool) -> Option<Chunk> {
             || u64::from(chunk.len) >= f.window() / 2
             || chunk.seq < f.max
             || cx.rx.ack_now);
-    // With SACK a FIN is offered only where it is due.
+    // With SACK the recovery chooses a FIN only where it is due.
     let sends_fin = chunk.fin() && (!f.fin_sent || chunk.seq == f.una || cx.sack);
     (sends_data || sends_fin).then_some(chunk)
 }

@@ -7,10 +7,10 @@ use crate::recovery::{Recovery, Windows};
 use crate::segment::Segment;
 use crate::send_algorithm::{AfterTimer, SendContext};
 
-/// What an ACK says of marks.
+/// The ECN feedback of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
-    /// It requires a reduction of the window.
+    /// The ACK requires a reduction of the window.
     pub reduces: bool,
     /// Bytes reported as marked, among those that the segment reports as received.
     pub marked: u64,
@@ -20,8 +20,8 @@ impl Echo {
     /// The echo of a connection without ECN.
     pub const NONE: Echo = Echo { reduces: false, marked: 0 };
 
-    /// Reads a segment that acknowledges `acked` new numbers, of which `recovery` may know some to have
-    /// arrived; `opening`: it completes the handshake.
+    /// Reads the feedback of a segment that acknowledges `acked` new sequence numbers, some of
+    /// which `recovery` may know from SACK blocks; `opening`: it completes the handshake.
     // Out of line: most connections have no ECN.
     #[inline(never)]
     pub fn read(
@@ -40,10 +40,10 @@ impl Echo {
 }
 
 impl ClassicSender {
-    /// An ACK came that says ECE (and has not grown the window), or any while new data is held.
-    /// A reduction follows at most once per window of data, that is, not before the ACK
-    /// passes what was sent until the last one. With a window of one segment, nothing more goes
-    /// out before the timer, set anew, expires.
+    /// Answers an ACK with ECE (which has not grown the window), or any ACK while new data is held
+    /// back. The window is reduced at most once per window of data: not before the ACK covers all
+    /// that was sent until the last reduction. With a window of one segment nothing more is sent
+    /// before the timer, set anew, expires.
     pub(super) fn on_echo(&mut self, cx: &mut SendContext, echoed: bool) {
         let (rules, ecn) = (&cx.profile.recovery, &cx.profile.ecn);
         let passed = cx.snd.una > cx.snd.reduced;
@@ -62,8 +62,8 @@ impl ClassicSender {
         }
     }
 
-    /// The timer expired with nothing outstanding: the wait is over. Nothing was lost, so nothing
-    /// is counted and the timeout stays (constructed).
+    /// The timer expired with nothing outstanding: the wait is over. Nothing was lost, so no
+    /// timeout is counted, and it is not backed off (our own rule).
     pub(super) fn end_hold(&mut self, cx: &mut SendContext) -> AfterTimer {
         cx.ecn.held = false;
         self.rexmt_timer = Instant::NEVER;

@@ -1,5 +1,5 @@
-//! By hand from FreeBSD's `tcp_close`, `tcp_mss` (2.1.7.1, 3.2, systems derived from 4.x) and Linux
-//! 6.12's `tcp_metrics.c`.
+//! Tests with numbers worked out by hand from FreeBSD's `tcp_close`, `tcp_mss` (2.1.7.1, 3.2,
+//! systems derived from 4.x) and Linux 6.12's `tcp_metrics.c`.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn after(span_ms: u64) -> Duration {
     Duration::from_millis(span_ms)
 }
 
-/// Clocks of the dialogues' servers: slow ticks at 0.43 + 0.5 k s.
+/// An end on a host whose slow clock ticks at 0.43 + 0.5 k s.
 fn end(profile: &Arc<Profile>) -> TcpEndpoint {
     TcpEndpoint::new(profile, HostClock { slow: after(430), fast: after(170) })
 }
@@ -43,7 +43,7 @@ fn closed(profile: &Arc<Profile>, samples: &[u64]) -> TcpEndpoint {
     end
 }
 
-/// What the cache says at `now`.
+/// Round trip, deviation and threshold in the cache at `now`.
 fn known(cache: &mut HostCache, profile: &Arc<Profile>, pair: HostPair, now: Instant) -> [u32; 3] {
     let HostMetrics { rtt, rttvar, ssthresh } = cache.lookup(pair, profile.remembers, now);
     [rtt, rttvar, ssthresh]
@@ -63,7 +63,8 @@ fn a_host_keeps_the_estimate_of_sixteen_samples() {
     // Forty samples of 1: srtt 7, rttvar 3; times 1,000,000 / (2 * 32) and / (2 * 16).
     cache.update_from(PAIR, &mut closed(&old, &[1; 40]), ms(0));
     assert_eq!(known(&mut cache, &old, PAIR, ms(0)), [109_375, 93_750, 0]);
-    // 2, 1, 1 and thirteen more: srtt 12, rttvar 9; half the old, half the new.
+    // Samples of 2, 1, 1 and thirteen more of 1: srtt 12, rttvar 9; the mean of old and new is
+    // kept.
     let samples: Vec<u64> = [2, 1, 1].into_iter().chain([1; 13]).collect();
     cache.update_from(PAIR, &mut closed(&old, &samples), ms(0));
     let means = [(109_375 + 187_500) / 2, (93_750 + 281_250) / 2, 0];
@@ -79,9 +80,10 @@ fn a_host_keeps_the_estimate_of_sixteen_samples() {
 #[test]
 fn the_syn_ack_goes_again_by_the_route() {
     let old = profile("freebsd-2.2.8", &[]);
-    // Six ticks after 0.05 without a memory. Forty samples of 1 (srtt 7, rttvar 3): ((7 >> 2) + 3) >> 1
-    // = 2, then twice the floor of V = ((7 >> 3) + 3) >> 2 = 0. Sixteen of 2 (39, 6): ((39 >> 2) + 6)
-    // >> 1 = 7, then twice V = ((39 >> 3) + 6) >> 2 = 2: sooner.
+    // Without metrics the SYN-ACK is repeated six ticks after 0.05 s. Forty samples of 1 (srtt 7,
+    // rttvar 3): ((7 >> 2) + 3) >> 1 = 2, then twice the floor of V = ((7 >> 3) + 3) >> 2 = 0.
+    // Sixteen of 2 (39, 6): ((39 >> 2) + 6) >> 1 = 7, then twice V = ((39 >> 3) + 6) >> 2 = 2:
+    // sooner.
     let cases: [(&[u64], u64, u64); 3] =
         [(&[], 2_930, 8_930), (&[1; 40], 930, 2_930), (&[2; 16], 3_430, 5_430)];
     for (samples, first, second) in cases {
@@ -117,7 +119,7 @@ fn an_opener_asks_the_route_when_the_syn_ack_comes() {
         }
         cache.deliver_to(PAIR, &mut client, &syn(true), now);
         // A sample of 1 leaves srtt 7 and rttvar 3 and makes the timeout max(V, m + 2) = 3; a
-        // repeated SYN has none: 2 in place of twelve.
+        // retransmitted SYN gives no sample: 2 rather than twelve.
         assert_eq!(client.rto(), after(if lost { 1_000 } else { 1_500 }));
     }
 }
@@ -159,7 +161,7 @@ fn a_threshold_is_kept_from_the_first_bad_news_on() {
     assert_eq!(kept(17_520, &[1_000]), (3_000, 3_000), "two at least");
     assert_eq!(kept(17_520, &[3_649]), (3_000, 3_000), "to the nearest whole number");
     assert_eq!(kept(17_520, &[3_650]), (4_500, 4_500));
-    // Then good news too: 735,428 segments of 1,500 B and six thousand, by two.
+    // Then larger thresholds count, too: 735,428 segments of 1,500 B plus 6,000 B, halved.
     assert_eq!(kept(17_520, &[5_840, unbounded]).0, (1_103_142_000 + 6_000) / 2);
     let fine = profile("freebsd-4.5", &[]);
     assert_eq!(
@@ -206,12 +208,12 @@ fn an_hour_without_use_and_all_is_forgotten() {
     let old = profile("freebsd-2.2.8", &[]);
     let mut cache = HostCache::default();
     cache.update_from(PAIR, &mut closed(&old, &[1; 16]), ms(0));
-    // Every use counts, also one that teaches nothing.
+    // Every use counts, also by a connection that updates nothing.
     assert_ne!(known(&mut cache, &old, PAIR, ms(hour - 1)), [0; 3]);
     cache.update_from(PAIR, &mut closed(&old, &[1]), ms(hour + 1_000));
     assert_ne!(known(&mut cache, &old, PAIR, ms(2 * hour)), [0; 3]);
     assert_eq!(known(&mut cache, &old, PAIR, ms(3 * hour)), [0; 3]);
-    // Linux counts from what it learnt last.
+    // Linux's hour begins with the last update.
     let linux = profile("linux", &[]);
     let mut cache = HostCache::default();
     cache.update_from(PAIR, &mut measured(&linux, &[100]), ms(0));
@@ -259,13 +261,13 @@ fn measured(linux: &Arc<Profile>, samples_ms: &[u64]) -> TcpEndpoint {
 fn linux_believes_a_longer_round_trip_at_once_and_a_shorter_one_slowly() {
     let linux = profile("linux", &[]);
     let mut cache = HostCache::default();
-    // us times 8; a shorter one takes an eighth of the difference off.
+    // In units of 1/8 us; a shorter round trip takes an eighth of the difference off.
     for (span, kept) in [(100, 800_000), (180, 1_440_000), (100, 1_360_000)] {
         cache.update_from(PAIR, &mut measured(&linux, &[span]), ms(0));
         assert_eq!(known(&mut cache, &linux, PAIR, ms(0)), [kept, 0, 0]);
     }
-    // The first timeout goes by 170 ms where 100 were measured, three times that, and by the 200
-    // measured otherwise: 200 + 4 * 100.
+    // The first timeout is three times the cached 170 ms if 100 ms were measured; if 200 ms were
+    // measured, it follows from these: 200 + 4 * 100.
     for (span, timeout) in [(100, 510), (200, 600)] {
         let mut fresh = measured(&linux, &[span]);
         let cached = cache.lookup(PAIR, linux.remembers, ms(0));
@@ -273,7 +275,8 @@ fn linux_believes_a_longer_round_trip_at_once_and_a_shorter_one_slowly() {
         assert_eq!(fresh.rto(), after(timeout));
         assert_eq!(linux.rtt.srtt(&fresh.tx.rtt), after(span), "the estimate is left alone");
     }
-    // Given up, it says nothing; with a timeout and no sample since, that the round trip is unknown.
+    // A failed connection updates nothing; one with a timeout and no sample since makes the round
+    // trip unknown.
     let mut given_up = measured(&linux, &[50]);
     given_up.conn.state = State::Failed;
     assert!(!given_up.may_update_cache(true) && measured(&linux, &[50]).may_update_cache(false));

@@ -1,4 +1,4 @@
-//! Flags, numbers, options of a segment.
+//! Tests of the flags, sequence numbers and options of a segment.
 
 use super::*;
 
@@ -102,7 +102,7 @@ fn sack_blocks_are_equal_if_they_say_the_same() {
 
 #[test]
 fn a_segment_written_over_another_offers_no_window_of_that_one() {
-    // Places of packets are used again; an end whose window never changes writes none.
+    // The memory of packets is reused; an end whose window never changes writes no window.
     let mut segment = Segment::default();
     segment.offer(64_128, 7);
     assert_eq!(segment.window(), Some(64_128));
