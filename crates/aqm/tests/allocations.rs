@@ -1,7 +1,7 @@
-//! No discipline allocates memory for a packet: over a long steady overload, once it has grown to
-//! what the load asks of it, none allocates at all.
+//! No discipline allocates memory for a packet: over a long steady overload, once its memory has
+//! grown to what the load needs, it allocates nothing at all.
 //!
-//! Counters are of the whole process, so this is a program of its own without the test harness,
+//! The counters cover the whole process, so this is a program of its own without the test harness,
 //! whose main thread may allocate at any time.
 
 use std::alloc::System;
@@ -15,7 +15,8 @@ static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const PACKETS: u32 = 100_000;
 
-/// The defaults, each name of each choice and both positions of each switch: one at a time.
+/// Sets of parameters: the defaults, each name of each choice and both positions of each switch,
+/// one at a time.
 fn sets(entry: &Entry) -> Vec<Vec<(String, Raw)>> {
     let mut sets = vec![vec![]];
     for field in entry.about.fields {
@@ -35,7 +36,7 @@ fn load(entry: &Entry, set: &[(String, Raw)]) -> Option<Overload> {
     Some(Overload::new(built.into_discipline()))
 }
 
-/// Allocations while `PACKETS` packets come and go, after a warm-up.
+/// Number of allocations while `PACKETS` packets come and go, after a warm-up.
 fn allocations(mut load: Overload) -> usize {
     load.run(Overload::WARM_UP);
     let before = load.happened();

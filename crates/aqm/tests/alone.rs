@@ -1,5 +1,5 @@
-//! The disciplines can be built into anything: no standard library, and no dependency but `packet`
-//! and, through it, `libm`.
+//! The disciplines can be built into anything: they need no standard library, and no dependency but
+//! `packet` and, through it, `libm`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The names under `[dependencies]` in a crate's manifest, and the section's other lines.
+/// Names under `[dependencies]` in the manifest of crate `name`: the first word of each line.
 fn dependencies(name: &str) -> Vec<String> {
     let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
     assert!(!manifest.contains("[target."), "{name} has dependencies of one target");
@@ -35,7 +35,8 @@ fn nothing_is_needed_but_packet_and_libm() {
     }
 }
 
-/// Builds for a microcontroller without an operating system, where the compiler knows one.
+/// Builds the crate for a microcontroller without an operating system; skipped if the compiler
+/// lacks that target.
 #[test]
 fn a_target_without_an_operating_system_builds() {
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());

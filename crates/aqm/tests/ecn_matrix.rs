@@ -1,6 +1,6 @@
 //! What every discipline does to every ECN code point, in its normal zone, in its severe zone and
-//! with a full buffer: one table, every cell of which is driven for real and judged by what the
-//! discipline reports.
+//! with a full buffer: one table, every cell of which is run with packets and compared with what
+//! the discipline reports.
 //!
 //! RFC 3168: only ECN-capable packets are marked, a mark is never taken back, an overflow drops.
 
@@ -16,21 +16,21 @@ const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 const CODE_POINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
 
 struct Row {
-    /// The discipline.
+    /// Name of the discipline.
     of: &'static str,
-    /// Parameters of all three columns. Where `ecn` is a parameter and is not given here, the row
-    /// is run with it on, as the cells say, and off, when every mark of a cell is a drop.
+    /// Parameters of all three columns. If the discipline has `ecn` and it is not given here, the
+    /// row is run with it on, as the cells say, and off, when every mark of a cell is a drop.
     with: &'static str,
-    /// Parameters that hold the queue in the zone, and what becomes of the packets that are
-    /// signalled there.
+    /// Parameters that hold the queue in its normal zone, and what happens to the packets that are
+    /// signalled there; `severe` is for the severe zone.
     normal: (&'static str, Cell),
     severe: (&'static str, Cell),
     /// Parameters under which the buffer overflows.
     full: &'static str,
 }
 
-/// Of packets that are Not-ECT, ECT(0), ECT(1) and CE: `M` marked, `D` dropped, `B` some marked
-/// and others dropped, `-` never signalled. Marking CE leaves it as it is.
+/// A letter each for packets that arrive as Not-ECT, ECT(0), ECT(1) and CE: `M` marked, `D`
+/// dropped, `B` some marked and others dropped, `-` never signalled. Marking CE leaves it as it is.
 type Cell = &'static str;
 
 const fn row(
@@ -43,15 +43,16 @@ const fn row(
     Row { of, with, normal, severe, full }
 }
 
-/// Two words are no parameters: `gap`, the time between arrivals in microseconds (a packet takes
-/// the line 800; 700 unless given), and `flows` (50 unless given; 0: each packet is a flow).
+/// The rows. Two words in them are no parameters: `gap`, the time between arrivals in microseconds
+/// (700 unless given; the line sends a packet in 800), and `flows`, their number (50 unless given;
+/// 0: each packet is a flow).
 #[rustfmt::skip]
 const MATRIX: &[Row] = &[
     row("droptail", "profile=normative", ("", "----"), ("", "----"), "limit=3"),
     row("droptail", "profile=ns2", ("", "----"), ("", "----"), "limit=3"),
     row("droptail", "from_front=true", ("", "----"), ("", "----"), "limit=3"),
 
-    // RED drops what it is certain of (RFC 3168 section 7), unless a switch says otherwise.
+    // RED drops where its signal is certain (RFC 3168, section 7), unless a switch says otherwise.
     row("red", "profile=fj93 w_q=1 max_p=0.05",
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("red", "profile=fj93 harddrop=false w_q=1 max_p=0.05",
@@ -120,7 +121,7 @@ const MATRIX: &[Row] = &[
     row("dctcp_step", "not_ect=pass", ("K=20 limit=50", "-MMM"), ("K=1 limit=50", "-MMM"), "limit=3"),
     row("dctcp_step", "not_ect=drop", ("K=20 limit=50", "DMMM"), ("K=1 limit=50", "DMMM"), "limit=3"),
 
-    // Controllers of the queue mark at every load.
+    // Controllers of the queue length mark ECN-capable packets at every load.
     row("pi", "", ("a=0.002 b=0.0018", "DMMM"), ("q_ref=0 a=0.5 b=0.1", "DMMM"), "limit=3"),
     row("rem", "profile=standard", ("", "DMMM"), ("phi=10 gamma=1 b_star=0", "DMMM"), "limit=3"),
     row("rem", "profile=ns2 ecn=true", ("limit=60", "-MMM"), ("limit=60 phi=10 gamma=1", "-MMM"), "limit=4"),
@@ -132,13 +133,13 @@ const MATRIX: &[Row] = &[
 
     row("green", "", ("delta_P=0.01", "DMMM"), ("target=0.1 delta_P=1", "DMMM"), "limit=3 target=2"),
 
-    // Judges of the time in the queue.
+    // Algorithms that act on the sojourn time.
     row("codel", "profile=rfc8289", ("", "DMMM"), ("interval=1ms target=0s limit=2000", "DMMM"), "limit=3"),
     row("codel", "profile=linux", ("", "DMMM"), ("interval=1ms target=0s limit=2000", "DMMM"), "limit=3"),
     row("codel", "profile=linux-6.12", ("", "DMMM"), ("interval=1ms target=0s limit=2000", "DMMM"), "limit=3"),
     row("codel", "profile=ns3", ("", "DMMM"), ("interval=1ms target=0s limit=2000", "DMMM"), "limit=3"),
     row("codel", "profile=ns2 ecn=false", ("", "DDDD"), ("interval=1ms target=0s limit=2000", "DDDD"), "limit=3"),
-    // ce_threshold marks besides the signals, which may drop.
+    // ce_threshold marks in addition to CoDel's signals, which drop without ecn.
     row("codel", "profile=linux ecn=false ce_threshold=1ms", ("", "DBBB"), ("interval=1ms", "DBBB"), "limit=3"),
     row("cobalt", "profile=ns3 ecn=true", ("p_inc=0 blue_threshold=100s", "DMMM"), ("p_inc=0.01 limit=20", "DBBB"), "limit=3"),
     row("cobalt", "profile=linux", ("p_inc=0", "DMMM"), ("p_inc=0.01 limit=20", "DBBB"), "limit=3"),
@@ -150,7 +151,7 @@ const MATRIX: &[Row] = &[
     row("sfq", "profile=linux queues=1 red_ecn=true red_harddrop=true red_w_q=0.5 red_max_p=0.05",
         ("gap=790 red_min_th=1 red_max_th=60 limit=50", "DMMM"), ("red_min_th=1 red_max_th=2 red_max_p=0.0000001", "DDDD"), "limit=3 red_min_th=5 red_max_th=9"),
     row("drr", "", ("", "----"), ("", "----"), "limit=3"),
-    // Each packet dropped for want of room raises its queue's probability, which ignores ECN.
+    // CAKE: each overflow raises its queue's drop probability, which ignores ECN.
     row("cake", "flows=4", ("", "DMMM"), ("gap=400 memory_limit=60000", "DBBB"), "memory_limit=3000 target=10s interval=100s"),
     row("hhf", "", ("", "----"), ("admit_bytes=1000", "----"), "limit=3"),
     row("fq_codel", "profile=rfc8290", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
@@ -162,7 +163,7 @@ const MATRIX: &[Row] = &[
     row("fq_pie", "profile=linux ecn=true", ("flows=3 gap=790 mark_ecnth=1", "DMMM"), ("mark_ecnth=0", "DDDD"), "limit=3"),
     row("fq_pie", "profile=linux ecn=false", ("", "DDDD"), ("gap=400", "DDDD"), "limit=3"),
 
-    // A match drops both packets; what does not match is RED's business.
+    // CHOKe: a match drops both packets; RED decides on packets without a match.
     row("choke", "profile=paper flows=0 w_q=1 max_p=0.05",
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1.5", "DMMM"), "limit=3 min_th=5 max_th=9"),
     row("choke", "profile=paper flows=0 harddrop=true w_q=1 max_p=0.05",
@@ -174,14 +175,15 @@ const MATRIX: &[Row] = &[
     row("choke", "w_q=1 max_p=0.05 flows=10",
         ("min_th=1 max_th=60 limit=50", "DBBB"), ("min_th=1 max_th=1.5", "DBBB"), "limit=3 min_th=5 max_th=9"),
     row("csfq", "", ("flows=4 congested_from=0", "DDDD"), ("gap=300 flows=4 congested_from=0", "DDDD"), "limit=3"),
-    // Before RED there is a filter, which drops.
+    // RED-PD has a filter before RED, which drops whatever the ECN field.
     row("red_pd", "inner=fj93 gentle=false flows=0 w_q=1",
         ("gap=790 min_th=1 max_th=60 limit=50 max_p=0.05", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("red_pd", "inner=ns2 gentle=false flows=0 w_q=1",
         ("gap=790 min_th=1 max_th=60 limit=50 max_p=0.05", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("red_pd", "flows=4 w_q=1",
         ("min_th=1 max_th=60 limit=50 max_p=0.05", "DBBB"), ("min_th=1 max_th=1.5 gentle=false", "DDDD"), "limit=3 min_th=5 max_th=9"),
-    // Above 1/2 some are dropped; then comes the penalty box, which two rows open and two close.
+    // SFB drops some packets above p = 1/2. At p = 1 the penalty box begins, which has a large rate
+    // in two rows and none in the others.
     row("sfb", "profile=lab", ("gap=790 d1=0.0003 max=1000", "DMMM"), ("gap=600 max=1000 penalty_rate=1e9 penalty_burst=1000000000", "DBBB"), "limit=3"),
     row("sfb", "profile=linux", ("gap=790 d1=0.0003 max=1000", "DMMM"), ("gap=600 max=1000 penalty_rate=1e9 penalty_burst=1000000000", "DBBB"), "limit=3"),
     row("sfb", "profile=lab penalty_rate=0 penalty_burst=0", ("gap=790 d1=0.0003 max=1000", "DMMM"), ("d1=1 d2=1e-17", "DDDD"), "limit=3"),
@@ -197,17 +199,19 @@ const MATRIX: &[Row] = &[
     row("pie", "profile=linux ecn=false", ("", "DDDD"), ("gap=400", "DDDD"), "limit=3"),
     row("pie", "profile=docsis ecn=false", ("", "DDDD"), ("gap=400", "DDDD"), "limit=3"),
     row("pi2", "", ("", "DMMM"), ("gap=400 limit=200", "DMMM"), "limit=3"),
-    // Overload is k p' of 1 and more: both queues drop, and what the scalable one sends is marked.
+    // DualPI2 is overloaded from k p' = 1 on: both queues drop, and what the scalable one sends is
+    // marked.
     row("dualpi2", "profile=rfc9332", ("k=0.1", "DMMM"), ("gap=300", "DDBB"), "limit=3"),
     row("dualpi2", "profile=linux", ("k=0.1", "DMMM"), ("gap=300", "DDBB"), "limit=3"),
-    // Without overload protection scalable packets are never dropped but by a full buffer.
+    // Curvy RED has no overload protection: only a full buffer drops scalable packets.
     row("curvy_red", "", ("", "DMMM"), ("range_C=1us g_C=0", "DMMM"), "limit=3"),
 
-    // The classic queue drops, the other marks; who is sent away there may be dropped.
+    // The classic queue drops and the low-latency one marks. A packet that queue protection
+    // redirects to the classic queue may be dropped.
     row("docsis_lld", "", ("gap=500 protection=false max_burst=0s", "DDMM"), ("gap=300 max_burst=0s", "DDBB"), "limit_bytes=3000 low_limit_bytes=4000"),
 ];
 
-/// What became of the signalled packets of one code point.
+/// What happened to the signalled packets of one code point.
 #[derive(Clone, Copy, Default)]
 struct Fate {
     marked: bool,
@@ -226,7 +230,7 @@ impl Fate {
     }
 }
 
-/// Parameters and the two words that are none.
+/// The parameters in `words`, and the values of `gap` and `flows`.
 fn read(words: &str) -> (Vec<(String, Raw)>, u64, u64) {
     let (mut raw, mut gap, mut flows) = (Vec::<(String, Raw)>::new(), 700, 50);
     for word in words.split_whitespace() {
@@ -253,11 +257,12 @@ fn build(entry: &Entry, raw: &[(String, Raw)]) -> Box<dyn Discipline> {
     built.unwrap_or_else(|why| panic!("{} {raw:?}: {why}", entry.about.name)).into_discipline()
 }
 
-/// A run, and what it is known to hold.
+/// A run of a queue, with the packets that must wait in it.
 struct Run {
     queue: Box<dyn Discipline>,
     rng: Rng,
-    /// By handle: the code point at arrival, and as reported since.
+    /// Waiting packets by handle: the index of the code point at arrival, and the code point as
+    /// reported since.
     waiting: HashMap<u32, (usize, Ecn)>,
     fates: [Fate; 4],
 }
@@ -319,8 +324,8 @@ impl Run {
     }
 }
 
-/// What becomes of 20 000 packets, after as many that bring the queue to where it stays; and the
-/// most packets that ever waited.
+/// What happens to 20 000 packets, after 20 000 others that bring the queue to its steady state;
+/// and the largest backlog in packets.
 fn drive(entry: &Entry, words: &str) -> ([Fate; 4], u32) {
     let (raw, gap, flows) = read(words);
     let mut run = Run::new(build(entry, &raw));
@@ -355,7 +360,8 @@ fn letters(fates: [Fate; 4]) -> String {
     fates.map(Fate::letter).iter().collect()
 }
 
-/// The settings of the switch under which a row is run.
+/// Parameters with which a row is run, and whether its cells hold as written: with `ecn` on and off
+/// if that is left open.
 fn switched(entry: &Entry, row: &Row) -> Vec<(String, bool)> {
     let has = entry.about.fields.iter().any(|f| f.name == "ecn" && matches!(f.kind, Kind::Switch));
     if !has || row.with.contains("ecn=") {

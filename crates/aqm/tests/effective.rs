@@ -1,5 +1,5 @@
-//! What a constructor takes where the user says nothing: written out in full it gives the same
-//! discipline, packet by packet.
+//! The effective parameters of a discipline, with the defaults that its constructor chose: written
+//! out in full they give the same discipline, packet by packet, as what the user wrote.
 
 use aqmlab_aqm::{ALGORITHMS, Cx, Entry, Line, find};
 use packet::params::{Field, Kind, Params, Raw, Value};
@@ -12,7 +12,7 @@ fn line(bits_per_s: u64) -> Line {
     Line::of(Rate::from_bits_per_s(bits_per_s))
 }
 
-/// The value as a person writes it.
+/// The value of a parameter as a user writes it.
 fn written(field: &Field, value: Value) -> Option<(String, Raw)> {
     let raw = match (value, field.kind) {
         (Value::Unset, _) => return None,
@@ -32,8 +32,8 @@ fn effective(entry: &Entry, requested: &[(String, Raw)], line: &Line) -> Result<
     Ok(values.into_iter().filter_map(|(field, value)| written(field, value)).collect())
 }
 
-/// All that a discipline says about its first packets: events, departures (as if queued again), and the
-/// bits of its gauges.
+/// What a discipline does with its first packets: its events, its departures (recorded as
+/// [`Event::Queued`]), and the bits of its gauges.
 fn behaviour(
     entry: &Entry,
     requested: &[(String, Raw)],
@@ -97,7 +97,7 @@ fn candidates(field: &Field) -> Vec<Raw> {
     }
 }
 
-/// What people may write: nothing, each value alone, and each beside each choice.
+/// Sets of parameters to try: none, each value alone, and each value together with each choice.
 fn questions(entry: &Entry) -> Vec<Written> {
     let alone: Vec<(String, Raw)> = entry
         .about
@@ -129,7 +129,7 @@ fn effective_values_written_out_give_the_same_discipline() {
                 let again = effective(entry, &full, &line)
                     .unwrap_or_else(|why| panic!("{what}: {why}\n{full:?}"));
                 assert_eq!(again, full, "{what}: not the same written out");
-                // Most of what is written stands beside a choice.
+                // Most sets have two parameters; these get fewer packets.
                 let packets = if requested.len() > 1 { 200 } else { 500 };
                 assert_eq!(
                     behaviour(entry, &full, &line, packets),
@@ -142,13 +142,13 @@ fn effective_values_written_out_give_the_same_discipline() {
     }
 }
 
-/// Fields that stay unset at defaults: there is no such limit, class or rule until somebody writes
-/// one, or other fields stand for them.
+/// Parameters that stay unset by default: there is no such limit, class or rule until the user
+/// writes one, or other parameters take its place.
 const UNSET: &[(&str, &[&str])] = &[
     ("droptail", &["limit_bytes"]),
     ("red", &["preset", "idle_packet_time", "limit_bytes"]),
     ("ared", &["target_delay", "automatic_w_q", "max_packet_bytes", "limit_bytes", "use_mark_p"]),
-    ("wred", &["period"]), // and those of single classes
+    ("wred", &["period"]), // and the parameters of single classes
     ("gred", &["default_vq"]),
     ("rio", &["medium_classes", "medium_min_th", "medium_max_th", "medium_max_p"]),
     ("dctcp_step", &["rtt"]),
@@ -232,7 +232,7 @@ fn profiles_and_the_line_decide() {
     assert_eq!(red(&[], "mark_p"), None);
     assert_eq!(red(&[("profile", "ns2")], "mark_p").unwrap(), "0.1");
     let step = value("dctcp_step", &[("rtt", "1 ms")], "K", 1_000_000_000).unwrap();
-    assert_eq!(step, "12"); // 125000 bytes in 1 ms, over 7 x 1500, and the next whole number
+    assert_eq!(step, "12"); // 125000 bytes in 1 ms, divided by 7 x 1500 and rounded up
     assert_eq!(value("codel", &[("profile", "ns3")], "limit", 10_000_000), None);
     for (profile, limit) in [("rfc8289", "1000"), ("linux", "1000"), ("ns2", "50")] {
         let shown = value("codel", &[("profile", profile)], "limit", 10_000_000);
@@ -241,7 +241,7 @@ fn profiles_and_the_line_decide() {
     assert_eq!(value("codel", &[("profile", "ns3")], "limit_bytes", 1).unwrap(), "1500000");
 }
 
-/// No buffer is without bounds: in every choice of every discipline, what holds it is shown.
+/// No buffer is unbounded: with every choice of every discipline a limit is shown.
 #[test]
 fn the_size_of_the_buffer_is_shown() {
     for entry in ALGORITHMS {
@@ -254,7 +254,7 @@ fn the_size_of_the_buffer_is_shown() {
             choices.flatten().map(|(f, name)| vec![(f.to_owned(), Raw::Text(name.into()))]),
         );
         for requested in sets {
-            // A choice may be impossible beside the default profile.
+            // A choice may be impossible with the default profile.
             let Ok(values) = effective(entry, &requested, &line(10_000_000)) else { continue };
             let shown = values.iter().any(|(name, _)| name.contains("limit"));
             assert!(shown, "{} {requested:?}: {values:?}", entry.about.name);
@@ -264,8 +264,8 @@ fn the_size_of_the_buffer_is_shown() {
 
 #[test]
 fn linux_spares_less_than_two_of_its_largest_packets_as_it_counts_them() {
-    // A device's MTU with the header that sizes include: 3,000 or 3,028 bytes wait when two packets
-    // of 1,500 do, and neither is below twice that.
+    // Linux takes the device's MTU with the header that sizes include. Two such packets are 3,000
+    // or 3,028 bytes, which is not below twice that.
     for name in ["pie", "fq_pie"] {
         let entry = find(name).unwrap();
         for header_bytes in [0, 14] {
@@ -281,7 +281,7 @@ fn linux_spares_less_than_two_of_its_largest_packets_as_it_counts_them() {
     }
 }
 
-/// What `name` takes for `field` with these settings.
+/// Effective value of `field` in discipline `name` with these parameters.
 fn taken(name: &str, requested: &[(&str, Raw)], field: &str) -> Option<Raw> {
     let requested: Vec<_> = requested.iter().map(|(n, raw)| (n.to_string(), raw.clone())).collect();
     let all = effective(find(name).unwrap(), &requested, &line(10_000_000)).unwrap();
@@ -297,7 +297,7 @@ fn what_has_no_effect_is_not_among_what_is_taken() {
     assert!(mean(&[("probability", text("bytes"))]));
     let coupling = |ecn| taken("pi2", &[("ecn", Raw::Bool(ecn))], "k").is_some();
     assert_eq!((coupling(true), coupling(false)), (true, false), "it is of scalable senders");
-    // Of one class alone none is left for the medium ones.
+    // With one class in all, which is In, no medium class is left.
     let one = [("profile", text("altq")), ("classes", Raw::Number(1.0))];
     assert_eq!(taken("rio", &one, "medium_classes"), Some(Raw::Number(0.0)));
 }

@@ -1,6 +1,6 @@
-//! The tests of this crate from outside as one program: a new file needs its line here.
-//! Programs of their own are `allocations.rs` and `tables.rs`: they count all allocations of
-//! their process.
+//! The integration tests of this crate as one program: a new file needs its line here.
+//! `allocations.rs` and `tables.rs` are programs of their own, since they count all allocations
+//! of their process.
 
 mod alone;
 mod ecn_matrix;

@@ -1,5 +1,5 @@
-//! What is wrong in parameters is answered with one sentence: the field, the value, what is
-//! allowed, and why. Held for every field of every discipline.
+//! Wrong parameters are refused with one sentence: the field, the value, what is allowed, and why.
+//! This is tested for every field of every discipline.
 
 mod bounds;
 
@@ -19,7 +19,7 @@ fn refusal(entry: &Entry, requested: &[(String, Raw)]) -> Option<String> {
     (entry.build)(&params, &LINE).err().map(|bad| bad.to_string())
 }
 
-/// The sentence for one field; it must have the form that every sentence has.
+/// The sentence that refuses `raw` for the field `name`; it must have the common form.
 fn sentence(entry: &Entry, name: &str, raw: Raw) -> String {
     let what = format!("{}.{name} = {raw}", entry.about.name);
     let why = refusal(entry, &[(name.to_owned(), raw)]).unwrap_or_else(|| panic!("{what} passes"));
@@ -113,8 +113,8 @@ fn of_the_wrong_type_or_unit() {
     }
 }
 
-/// What is wrong for every number: no number, not a finite one, another unit, none where one is
-/// needed. The remedy is an example.
+/// Tests what is wrong for every number: no number, not a finite one, another unit, or no unit
+/// where one is needed. The sentence must offer an example.
 fn numbers(entry: &Entry, field: &Field, unit: Unit) {
     let other = if unit == Unit::Time { "5 packets" } else { "5 ms" };
     for raw in [
@@ -139,7 +139,7 @@ fn numbers(entry: &Entry, field: &Field, unit: Unit) {
 #[test]
 fn names_that_do_not_exist() {
     for (entry, field) in every_field() {
-        // A doubled last letter is one slip; so is it nowhere else.
+        // The field's name with its last letter doubled must bring the suggestion of the field.
         let slip = format!("{}{}", field.name, field.name.chars().last().unwrap());
         if entry.about.fields.iter().all(|f| f.name != slip) {
             let why = sentence(entry, &slip, Raw::Number(1.0));
@@ -165,7 +165,7 @@ fn names_that_do_not_exist() {
     }
 }
 
-/// Values worth setting beside one another.
+/// Values of a field that are worth combining with those of others.
 fn candidates(field: &Field) -> Vec<Raw> {
     match field.kind {
         Kind::Variant(_) | Kind::Distribution { .. } | Kind::File => {
@@ -202,7 +202,7 @@ const REMEDIES: &[&str] = &[
     "beside it",
 ];
 
-/// Every two values beside each other, where they are refused.
+/// Every pair of values that is refused, with the sentence that refuses it.
 fn contradictions(entry: &Entry) -> Vec<(Vec<(String, Raw)>, String)> {
     let alone: Vec<(String, Raw)> = entry
         .about
@@ -256,7 +256,7 @@ fn values_that_contradict_each_other() {
             let (name, rest) = why.split_once(": ").unwrap();
             let field = entry.about.fields.iter().find(|f| f.name == name);
             let field = field.unwrap_or_else(|| panic!("{what}: {why} begins with no field"));
-            // The culprit is what was written, with its value, or a default that follows from it.
+            // The sentence names what was written, with its value, or a default that follows.
             let said = |(name, raw): &(String, Raw)| {
                 let value = match raw {
                     Raw::Text(text) if text.ends_with(" s") => text.clone(),
@@ -341,7 +341,7 @@ fn sentences_of_contradictions() {
     }
 }
 
-/// Why the discipline `name` refuses these; `None` if it takes them.
+/// The sentence with which discipline `name` refuses these parameters; `None` if it accepts them.
 fn told(name: &str, requested: &[(&str, Raw)]) -> Option<String> {
     let requested: Vec<_> = requested.iter().map(|(n, raw)| (n.to_string(), raw.clone())).collect();
     refusal(find(name).expect("a discipline"), &requested)

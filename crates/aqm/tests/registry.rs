@@ -1,4 +1,4 @@
-//! The list of disciplines is complete, documented, and the only place that knows them.
+//! The list of disciplines is complete, documented, and the only place that names all of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(path)
 }
 
-/// The modules in algorithms/, by file.
+/// Names of the modules in algorithms/, from its files.
 fn modules() -> Vec<String> {
     let files = fs::read_dir(source("algorithms")).unwrap().map(|f| f.unwrap().path());
     let rust = files.filter(|f| f.extension().is_some_and(|e| e == "rs"));
@@ -22,7 +22,7 @@ fn modules() -> Vec<String> {
     stems
 }
 
-/// Every file below `folder` that ends in `kind`, by its path from `top`, with its text.
+/// Appends every file below `folder` with the extension `kind`: its path from `top`, and its text.
 fn files(folder: &Path, top: &Path, kind: &str, found: &mut Vec<(String, String)>) {
     let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
     entries.sort();
@@ -79,7 +79,7 @@ fn an_algorithm_is_named_in_its_own_file_and_two_lists() {
     }
 }
 
-/// Where the rest of the product names a discipline, and why it may.
+/// Files of the product outside this crate that name a discipline, the name, and why they may.
 const NAMED: &[(&str, &str, &str)] = &[
     (
         "crates/sim/src/scenario/schema/link.rs",
@@ -149,9 +149,9 @@ fn the_rest_of_the_product_knows_no_discipline_by_name() {
         files(&folder.join("src"), &top, "rs", &mut all);
     }
     files(&top.join("python/aqmlab"), &top, "py", &mut all);
-    // Unit tests in a file of their own.
+    // Files that hold only unit tests are not read.
     all.retain(|(file, _)| !file.ends_with("_tests.rs") && !file.ends_with("/tests.rs"));
-    // What routers' own configurations call disciplines, and which of them a router has.
+    // Nor are the packages that know routers' own names of disciplines, and which a router has.
     all.retain(|(file, _)| {
         !["targets", "advise"].iter().any(|at| file.starts_with(&format!("python/aqmlab/{at}/")))
     });
@@ -226,7 +226,7 @@ fn entries_and_fields_are_documented_and_consistent() {
     }
 }
 
-/// Constructors keep them so: only amounts of bytes and seeds take more.
+/// Constructors store them in 32 bits; only numbers of bytes and seeds may be larger.
 #[test]
 fn numbers_of_packets_and_things_fit_into_32_bits() {
     for entry in ALGORITHMS {
@@ -264,7 +264,7 @@ fn the_page_of_the_algorithms_says_what_their_tables_say() {
             if let Value::Whole(number) = field.default {
                 assert_eq!(default, format!("`{number}`"), "{name}.{}", field.name);
             }
-            // Larger ones are written with an exponent.
+            // Larger bounds are written with an exponent.
             if let Kind::Whole { min, max, .. } = field.kind
                 && max < 1_000_000_000_000
             {

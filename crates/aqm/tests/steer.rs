@@ -1,4 +1,4 @@
-//! What may be changed while a queue works, and what the load of the benchmark counts.
+//! Parameters that may be changed while a queue works, and what the benchmark's load counts.
 
 use aqmlab_aqm::{
     AGENT, ALGORITHMS, Admission, Built, Cx, Discipline, Entry, Gate, Line, Overload, Table, find,
@@ -24,7 +24,8 @@ fn gauge(queue: &dyn Discipline, name: &str) -> f64 {
     found
 }
 
-/// How many of `packets` arrivals, each of which is taken at once, are dropped and marked.
+/// Numbers of `packets` arrivals that are dropped and that are marked; each packet is dequeued at
+/// once.
 fn signals(queue: &mut dyn Discipline, packets: u32) -> [u32; 2] {
     let mut rng = Rng::named(7, "steer");
     let (mut dropped, mut marked) = (0, 0);
@@ -65,7 +66,7 @@ fn what_can_be_steered_says_so_and_nothing_else_does() {
     }
     let mut ns2 = built(find("red").unwrap(), &[("profile", Raw::Text("ns2".into()))]);
     assert!(ns2.set("max_p", 0.5) && !ns2.set("max_ps", 0.5));
-    // FQ-PIE has a controller for each flow: none is meant.
+    // FQ-PIE has a controller for each queue, so that its target cannot be set.
     assert!(!built(find("fq_pie").unwrap(), &[]).set("target", 0.02));
     for (name, field, value) in
         [("red", "max_p", 1.5), ("pie", "target", 0.0), ("red", "target", 0.5)]
@@ -80,7 +81,7 @@ fn an_agent_signals_with_the_probability_that_was_set() {
     let mut queue = built(&AGENT, &[]);
     assert_eq!(gauge(&*queue, "p"), 0.0);
     assert_eq!(signals(&mut *queue, 1000), [0, 0]);
-    // A thousandth off a fair coin in ten thousand throws would be five standard deviations.
+    // Of 10 000 packets 3000 should be dropped; 230 are five standard deviations.
     assert!(queue.set("p", 0.3));
     let [dropped, marked] = signals(&mut *queue, 10_000);
     assert_eq!((gauge(&*queue, "p"), marked), (0.3, 0));
@@ -97,7 +98,8 @@ fn an_agent_signals_with_the_probability_that_was_set() {
 
 #[test]
 fn a_target_that_is_set_in_pie_is_the_one_that_it_holds() {
-    // No packet waits: below half of any target, nothing is signalled; but zero is refused.
+    // No packet waits, and PIE signals nothing at a delay below half of its target. A target of
+    // zero is refused.
     let mut queue = built(find("pie").unwrap(), &[]);
     assert!(queue.set("target", 0.5));
     assert!(!queue.set("target", 0.0));
@@ -109,7 +111,7 @@ fn a_target_that_is_set_in_pie_is_the_one_that_it_holds() {
 fn the_load_of_the_benchmark_is_an_overload_by_a_seventh() {
     let mut load = Overload::new(built(find("droptail").unwrap(), &[("limit", Raw::Number(8.0))]));
     load.run(8000);
-    // 700 us between arrivals, 800 us for a packet: seven in eight are sent, the first at once.
+    // Packets arrive every 700 us and take 800 us each: seven in eight are sent, the first at once.
     assert_eq!(load.happened(), [992, 0, 7001]);
     load.run(800);
     assert_eq!(load.happened(), [1092, 0, 7701]);
@@ -120,7 +122,7 @@ fn the_load_of_the_benchmark_is_an_overload_by_a_seventh() {
     let mut marked = Overload::new(built(&AGENT, &sure));
     marked.run(100);
     assert_eq!(marked.happened()[..2], [0, 100]);
-    // A controller works by its ticks: 5.6 s of overload make it signal.
+    // PIE's probability moves at its ticks: 5.6 s of overload make it signal.
     let mut controlled = Overload::of_defaults(find("pie").unwrap()).expect("defaults");
     controlled.run(8_000);
     let [dropped, marked, sent] = controlled.happened();
@@ -129,7 +131,7 @@ fn the_load_of_the_benchmark_is_an_overload_by_a_seventh() {
 
 #[test]
 fn what_does_not_fit_is_named_with_its_size() {
-    // SRED's M is the only one: ten million numbers of flows of 8 B.
+    // SRED's only table has M rows: ten million flow numbers of 8 B.
     let sred = find("sred").unwrap();
     let requested = [("M".to_owned(), Raw::Number(1e7))];
     let params = Params::check(sred.about.fields, &requested).expect("a whole number");
@@ -152,7 +154,7 @@ fn tables_for_which_there_is_no_room_are_not_made() {
     assert!(of(1_000).is_none() && of(1 << 20).is_none());
 }
 
-/// A gate that says as little as it may.
+/// A gate that implements only what it must.
 struct Ajar;
 
 impl Gate for Ajar {

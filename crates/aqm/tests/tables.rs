@@ -1,6 +1,6 @@
-//! What a discipline's tables take is known before they are made.
+//! The memory that a discipline's tables take is known before they are allocated.
 //!
-//! Counters are of the whole process, so this file has one test.
+//! The counters cover the whole process, so this file has one test.
 
 use std::alloc::System;
 
@@ -29,7 +29,7 @@ fn set(pairs: &[(&str, Raw)]) -> Vec<(String, Raw)> {
 
 #[test]
 fn tables_take_what_is_said_of_them() {
-    // Any whole number of any discipline may be large: what it takes then is known.
+    // Any whole number of any discipline may be large: the memory that it takes is known.
     for entry in ALGORITHMS {
         for field in entry.about.fields {
             let Kind::Whole { max, .. } = field.kind else { continue };

@@ -1,4 +1,4 @@
-//! What is held: every cell, every discipline, every code point.
+//! Tests of the matrix: every cell, every discipline, every code point.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn a_full_buffer_drops_every_code_point() {
         for (with, as_written) in switched(entry, row) {
             let words = format!("{with} {}", row.full);
             let (fates, most) = drive(entry, &words);
-            // Where signals drop, a buffer need not overflow.
+            // With ecn off signals drop, and the buffer need not overflow.
             let all = !as_written || fates.iter().all(|fate| fate.overflowed);
             if !all || most > 10 {
                 let overflowed = fates.map(|fate| fate.overflowed);
@@ -64,7 +64,8 @@ fn every_discipline_has_a_row() {
     }
 }
 
-/// RFC 9331 section 4.1 and RFC 9332: ECT(1) and CE wait in the scalable queue, others do not.
+/// RFC 9331, section 4.1, and RFC 9332: ECT(1) and CE packets wait in the scalable queue, all
+/// others in the classic one.
 #[test]
 fn a_dual_queue_sorts_by_code_point() {
     let entry = find("dualpi2").expect("a discipline of the list");

@@ -18,7 +18,8 @@ fn ns3_divides_max_p_at_the_first_packet() {
     assert_eq!(max_p("ns3"), 0.02 / 3.0);
 }
 
-/// max_p after the average stood at `queue` packets for `secs`, arrivals every millisecond.
+/// max_p and p_b after the average stood at `queue` packets for `secs` seconds, with an arrival
+/// every millisecond.
 fn settled(pairs: Pairs, queue: u32, secs: u64) -> (f64, f64) {
     let all = [&[("w_q", "1"), ("min_th", "5"), ("max_th", "15")] as Pairs, pairs].concat();
     let mut red = Bench::new("ared", &all, 3);
@@ -35,7 +36,7 @@ fn settled(pairs: Pairs, queue: u32, secs: u64) -> (f64, f64) {
 
 #[test]
 fn twenty_seconds_up_and_nineteen_down() {
-    // A step every 501 ms: the next arrival after more than half a second.
+    // max_p moves every 501 ms: at the first arrival after more than half a second.
     close(settled(&[], 12, 21).0, 0.5, 1e-9);
     close(settled(&[], 12, 10).0, 0.29, 1e-9);
     assert!(settled(&[("max_p", "0.5")], 8, 21).0 <= 0.01);
@@ -57,7 +58,7 @@ fn a_spell_in_the_band_makes_the_next_step_immediate() {
 
 #[test]
 fn ns2_and_ns3_keep_the_first_gentle_curve() {
-    // max_p has grown to 0.5; just above max_th.
+    // max_p has grown to 0.5, and the average is at max_th.
     let at_max = |profile| {
         let pairs: Pairs = &[("profile", profile), ("max_p", "0.1"), ("units", "packet")];
         settled(pairs, 15, 21)
@@ -70,7 +71,7 @@ fn ns2_and_ns3_keep_the_first_gentle_curve() {
     }
 }
 
-/// ALTQ: the RED underneath is its own. Thresholds 5 and 15, no gentle curve.
+/// Adaptive RED with profile `altq`, thresholds of 5 and 15 packets and no gentle curve.
 fn altq(pairs: Pairs) -> Bench {
     let all = [
         &[("profile", "altq"), ("min_th", "5"), ("max_th", "15"), ("gentle", "false")] as Pairs,
@@ -81,7 +82,8 @@ fn altq(pairs: Pairs) -> Bench {
 
 #[test]
 fn altq_signals_nothing_while_at_most_one_packet_waits() {
-    // An average of 20 packets that outlives the queue: the guard counts packets in bytes, too.
+    // The average stays at 20 packets while the queue is short. The guard against signals to a
+    // short queue counts packets, in byte mode too.
     for units in ["packet", "byte"] {
         for (waiting, said) in [(0, Queued), (1, Queued), (2, Dropped(Forced))] {
             let mut red = altq(&[("w_q", "0.001"), ("units", units), ("limit", "1000")]);
@@ -96,7 +98,7 @@ fn altq_signals_nothing_while_at_most_one_packet_waits() {
 
 #[test]
 fn altq_ages_by_an_idle_time_with_the_sample_and_forgets_after_a_minute() {
-    // 10 Mbit/s of 1000 bytes: 80 ms are 100 packets, the sample one of them.
+    // At 10 Mbit/s 80 ms are 100 packets of 1000 bytes, of which the sample stands for one.
     let aged = |nanos: u64| {
         let mut red = altq(&[("w_q", "1/512")]);
         red.arrive(0, 1000, Ecn::NotEct);
@@ -120,7 +122,7 @@ fn altq_ages_by_an_idle_time_with_the_sample_and_forgets_after_a_minute() {
 
 #[test]
 fn altq_spaces_its_signals_evenly_over_twice_their_mean() {
-    // An average of 10 packets: p_b is half of max_p. Gaps are uniform on 1 to 39.
+    // At an average of 10 packets p_b is half of max_p: gaps are uniform on 1 to 39 packets.
     let mut red = altq(&[("w_q", "1")]);
     let (mut gaps, mut gap) = (vec![0u32; 41], 0);
     for _ in 0..400_000 {
@@ -131,11 +133,12 @@ fn altq_spaces_its_signals_evenly_over_twice_their_mean() {
         }
     }
     let signals: u32 = gaps.iter().sum();
-    // 20,000 expected; five standard deviations of a renewal process with gaps of 20 ± 11.3.
+    // 20,000 signals are expected, give or take five standard deviations of a renewal process with
+    // gaps of 20 ± 11.3.
     assert!((19_600..20_400).contains(&signals), "{signals}");
     assert_eq!(gaps[40], 0);
     for n in &gaps[1..40] {
-        // 513 each; five standard deviations.
+        // 513 of each gap are expected, give or take five standard deviations.
         assert!((400..627).contains(n), "{gaps:?}");
     }
 }
@@ -147,14 +150,14 @@ fn altq_in_bytes_weighs_a_signal_by_the_packets_size() {
         let backlog = packet::Backlog { packets: 10, bytes: 10_000 };
         (0..100_000).filter(|_| red.offer(bytes, Ecn::NotEct, backlog) != Queued).count()
     };
-    // As in ns-2, probability and count are of mean packets: one of the mean size in 20, one of 40
-    // bytes in 500.
+    // As in ns-2, the probability grows with the packet's size and the count is in mean packets:
+    // of packets of mean size one in 20 is signalled, of those of 40 bytes one in 500.
     let (small, mean) = (signalled(40), signalled(1000));
     assert!((4_700..5_300).contains(&mean), "{mean}");
     assert!(small * 15 < mean, "{small} of {mean}");
 }
 
-/// Linux: its RED on the timer's step, in integers.
+/// Linux moves max_p by a timer, in integers.
 #[test]
 fn linux_steps_on_its_timer_with_bounds_tested_before() {
     let last = |max_p, queue: u32| {
@@ -181,7 +184,7 @@ fn linux_steps_on_its_timer_with_bounds_tested_before() {
     close(last("0.010000001", 8), 0.009, 1e-6);
     close(last("0.0099", 8), 0.0099, 1e-6);
     close(last("0.02", 12), 0.025, 1e-6);
-    // The target is 9 to 11 packets, its edges inside.
+    // The target of the average is 9 to 11 packets, both included.
     for (queue, max_p) in [(8, 0.09), (9, 0.1), (11, 0.1), (12, 0.11)] {
         close(last("0.1", queue), max_p, 1e-6);
     }
@@ -244,8 +247,9 @@ fn the_ecn_rules_of_the_studies() {
 
 #[test]
 fn adaptation_holds_the_queue_in_the_middle_of_the_band() {
-    // A source that halves its rate at a signal and grows otherwise, against a fixed line: plain
-    // statistics of a closed loop, to within the band of 9 to 11 packets and one to each side.
+    // One source on a fixed line lengthens its mean gap by a tenth at a drop, and else shortens it
+    // by 0.2 %. The mean of the average must be in the target range of 9 to 11 packets, or within
+    // one packet of it.
     let mut red = match build("ared", &[], RATE) {
         Ok(built) => built.into_discipline(),
         Err(why) => panic!("{why}"),

@@ -16,7 +16,7 @@ fn unresponsive_senders_get_equal_shares() {
     let mut afd = gate("afd", &[("limit", "500"), ("m_fair_min", "1")]);
     let mut rng = Rng::named(1, "afd");
     let mut traffic = Rng::named(1, "senders");
-    let rates = [4.0, 2.0, 1.0, 0.5]; // of 312.5 packets/s each; the line sends 1250
+    let rates = [4.0, 2.0, 1.0, 0.5]; // in units of 312.5 packets/s; the line sends 1250
     let (mut waiting, mut now, mut free) = (0u32, 0u64, 0u64);
     let mut passed: BTreeMap<u64, u32> = BTreeMap::new();
     let mut offered: BTreeMap<u64, u32> = BTreeMap::new();

@@ -18,7 +18,8 @@ fn the_clocks_start_at_the_first_arrival() {
     }
 }
 
-/// Packets of 1000 bytes at `share` of the line, all ECN-capable: the share that is marked.
+/// Share of packets that AVQ marks if ECN-capable packets of 1000 bytes arrive at `share` of the
+/// line's rate.
 fn marked(share: f64) -> f64 {
     let mut avq = Bench::new("avq", &[("ecn", "true"), ("limit", "20")], 1);
     let mut rng = Rng::named(4, "arrivals");
@@ -33,7 +34,8 @@ fn marked(share: f64) -> f64 {
 
 #[test]
 fn the_wished_utilisation_is_where_marks_begin() {
-    // Above gamma the virtual capacity sinks until all is marked, below it rises to the line's.
+    // At a load above gamma the virtual capacity falls until most packets are marked; at a lower
+    // load it rises to the line's rate.
     assert!(marked(0.9) < 0.01, "{}", marked(0.9));
     assert!(marked(1.03) > 0.5, "{}", marked(1.03));
 }

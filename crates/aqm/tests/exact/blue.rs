@@ -1,4 +1,4 @@
-//! BLUE: what ALTQ's cannot do.
+//! BLUE: parameters that ALTQ's BLUE does not have are refused.
 
 use super::RATE;
 use super::{Pairs, build};

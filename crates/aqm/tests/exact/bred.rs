@@ -1,4 +1,4 @@
-//! BRED: one flow that does not yield.
+//! BRED with one unresponsive flow.
 
 #[test]
 fn a_flow_that_does_not_yield_pays_alone() {

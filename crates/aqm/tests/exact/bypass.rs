@@ -1,11 +1,11 @@
-//! Linux's way past an empty discipline: what `__dev_xmit_skb` does before a device that is busy.
+//! Linux's bypass of an empty discipline (`__dev_xmit_skb`), here with a device that is busy.
 
 use packet::{DropReason, Ecn};
 
 use super::line::{Did, P, Product};
 
-/// Flows in the order in which their packets are sent, which all come before the first is sent: the first finds the
-/// queue empty.
+/// Flows in the order in which their packets are sent. All packets arrive before one is sent; the
+/// first finds the queue empty.
 fn served(name: &str, profile: &str, bypass: &str, arrivals: &[(u64, u64)]) -> Vec<u64> {
     let mut product = Product::new(name, &[("profile", profile), ("bypass", bypass)], 1);
     for (id, &(flow, size)) in arrivals.iter().enumerate() {
@@ -24,12 +24,12 @@ fn it_goes_before_new_flows_and_moves_no_turn() {
         enqueue(&mut product, 0, 1);
         enqueue(&mut product, 1, 1);
         assert_eq!((product.dequeue(0).0.unwrap().id, product.dequeue(0).0.unwrap().id), (0, 1));
-        // Flow 1 has used its turn and is still on a list: only past the discipline is it first.
+        // Flow 1 has used its turn and is still on a list: it goes first only by the bypass.
         enqueue(&mut product, 2, 1);
         enqueue(&mut product, 3, 2);
         assert_eq!(product.dequeue(0).0.unwrap().flow, expected, "bypass = {bypass}");
     }
-    // Both packets of flow 1 fit in one turn of SFQ; the first has none.
+    // Both packets of flow 1 fit in one turn of SFQ, but one that takes the bypass has no turn.
     let arrivals = [(1, 600), (2, 600), (1, 600)];
     assert_eq!(served("sfq", "linux", "false", &arrivals), [1, 1, 2]);
     assert_eq!(served("sfq", "linux", "true", &arrivals), [1, 2, 1]);

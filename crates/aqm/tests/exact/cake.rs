@@ -1,4 +1,4 @@
-//! CAKE against a second transcription, packet by packet and draw by draw.
+//! CAKE compared with a second transcription, packet by packet and random draw by draw.
 
 mod device_queues;
 mod headers;
@@ -13,18 +13,18 @@ use headers::Headers;
 use model::{BASE, Cake, Conf, SEED};
 use rig::Rig;
 
-/// Random packets of some flows of all tins, some of which acknowledge, in phases of overload,
+/// Random packets of flows in all tins, of which some send acknowledgements, in phases of overload,
 /// moderate and sparse load with idle gaps.
 struct Traffic {
     rng: Rng,
     now: u64,
     id: u32,
     mean_gap: f64,
-    /// Mean gap at which the slowest part of the comparison is just busy, in nanoseconds.
+    /// Mean gap between packets at which the slower of shaper and line is just busy, in ns.
     unit: f64,
-    /// Of so many flows one acknowledges.
+    /// Number of flows of which one sends acknowledgements.
     flows_per_ack: u64,
-    /// The TCP headers, if packets have them.
+    /// The source of TCP headers, if packets have them.
     headers: Option<Headers>,
 }
 
@@ -60,7 +60,7 @@ impl Traffic {
         };
         let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][rng.below(4) as usize];
         let arrived = Instant::from_nanos(self.now);
-        // Of every ninth flow no header is known.
+        // Packets of every ninth flow come without a TCP header.
         let known = self.headers.as_mut().filter(|_| !flow.is_multiple_of(9));
         let tcp = known.map(|headers| headers.next(flow, size, rng));
         (Packet { id: self.id, flow, bytes: size, ecn, arrived, header }, tcp)
@@ -94,7 +94,7 @@ fn compare(conf: Conf, seed: u64, packets: u32) -> Seen {
     let mut rig = Rig::new(&pairs, seed);
     let mut model = Cake::new(conf);
     let mut rng = Rng::named(seed, "draws");
-    // A mean packet has about as many bytes.
+    // `mean` is about the mean packet size in bytes.
     let (flows_per_ack, mean) = if conf.ack_filter == "no" { (4, 640.0) } else { (2, 300.0) };
     let slowest = if conf.rate > 0 { conf.rate.min(RATE) } else { RATE };
     let unit = mean * 8e9 / slowest as f64;

@@ -38,8 +38,8 @@ fn packet(id: u32, flow: u64, ecn: Ecn) -> Packet {
     Packet { id, flow, bytes: 1000, ecn, arrived: Instant::ZERO, header: Default::default() }
 }
 
-/// What becomes of an arrival of flow 7 (or 8) that finds ten packets, three of them of flow 7,
-/// and so an average of 10.
+/// Events of an arrival of `flow` that finds ten packets, three of them of flow 7, and an average
+/// of 10; and p_b after it.
 fn eleventh(pairs: Pairs, flow: u64, ecn: Ecn, rng: &mut Rng) -> (Vec<Event>, f64) {
     let pairs = [&[("w_q", "1")], pairs].concat();
     let mut choke = choke(&pairs);
@@ -52,9 +52,9 @@ fn eleventh(pairs: Pairs, flow: u64, ecn: Ecn, rng: &mut Rng) -> (Vec<Event>, f6
     (heard, gauge(&*choke, "p_b"))
 }
 
-/// Shares of both dropped, only the arrival dropped, admitted.
+/// Shares of trials in which both packets are dropped, only the arrival is, and it is admitted.
 fn shares(pairs: Pairs, flow: u64) -> [f64; 3] {
-    // Of 40 000 trials: five standard errors are at most 0.0125.
+    // Five standard errors of 40 000 trials are at most 0.0125.
     let mut rng = Rng::named(1, "shares");
     let mut seen = [0u32; 3];
     for _ in 0..40_000 {
@@ -134,7 +134,7 @@ fn what_contradicts_itself_is_refused() {
 
 #[test]
 fn a_flow_that_does_not_yield_loses_more_than_its_share() {
-    // It meets itself in the queue and makes room for the others.
+    // Its arrivals match its own packets in the queue, and both are dropped.
     let (small, heavy) = super::unfair::run("choke", &[]);
     assert!(small > 0.95, "{small}");
     close(heavy, 0.75, 0.02);

@@ -1,4 +1,5 @@
-//! Disciplines of packets in classes: what they refuse, and a default virtual queue of GRED.
+//! Disciplines with classes of packets: parameters that they refuse, and GRED's default virtual
+//! queue.
 
 use packet::Rng;
 

@@ -1,4 +1,4 @@
-//! A discipline that closes the loop with sources that slow down when they lose.
+//! A closed loop of a discipline and sources that slow down when they lose a packet.
 
 use aqmlab_aqm::{Cx, Discipline};
 use packet::{Ecn, Event, Instant, Packet, Rng};
@@ -40,7 +40,7 @@ struct World {
 }
 
 impl World {
-    /// Acts on the queue; whether a packet was dropped.
+    /// Calls `act` with the queue at `now`. Returns whether a packet was dropped.
     fn act(&mut self, now: u64, act: impl FnOnce(&mut dyn Discipline, &mut Cx)) -> bool {
         let mut lost = false;
         let mut out = |event| lost |= matches!(event, Event::Dropped { .. });

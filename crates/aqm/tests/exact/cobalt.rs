@@ -1,4 +1,4 @@
-//! COBALT: its last packet, slow lines and roots.
+//! COBALT: the last packet of a queue, slow lines, and reciprocal roots.
 
 use packet::{Ecn, Rng};
 
@@ -26,11 +26,11 @@ fn a_last_packet_that_the_coin_would_drop_is_still_marked() {
     let pairs = [("limit", "1"), ("p_inc", "1"), ("ecn", "true")];
     let mut product = Product::new("cobalt", &pairs, 1);
     product.enqueue(one(1, 0, Ecn::Ect0));
-    product.enqueue(one(2, 1, Ecn::Ect0)); // refused: a signal is due from now on
+    product.enqueue(one(2, 1, Ecn::Ect0)); // it overflows: a signal is due from now on
     let (sent, did) = product.dequeue(200_000_000);
     assert_eq!(sent.unwrap().ecn, Ecn::Ce);
     assert_eq!(did[0], Did::Mark(1));
-    // To the law it was dropped: the clock, far behind, goes on catching up.
+    // The control law counts a drop: the time of its next signal, long past, goes on catching up.
     for (id, at) in [(3, 210_000_000), (4, 221_000_000)] {
         product.enqueue(one(id, at - 6_000_000, Ecn::Ect0));
         assert_eq!(product.dequeue(at).1[0], Did::Mark(id));
@@ -38,8 +38,8 @@ fn a_last_packet_that_the_coin_would_drop_is_still_marked() {
     assert_eq!(product.gauge("count"), 4.0);
 }
 
-/// Dropped packets of 20 000 of 1500 bytes that come at random, 0.7 of what a line of 2 Mb/s can
-/// send: they wait for 7 ms on average, and the line is often idle.
+/// Number of drops among 20 000 packets of 1500 bytes that arrive at random, at 0.7 of the rate
+/// of a line of 2 Mbit/s: they wait for 7 ms on average, and the line is often idle.
 fn drops_at_moderate_load(pairs: super::Pairs) -> usize {
     let mut product = Product::at_rate("cobalt", pairs, 1, 2_000_000);
     let mut rng = Rng::named(1, "moderate load");
@@ -52,7 +52,7 @@ fn drops_at_moderate_load(pairs: super::Pairs) -> usize {
             dropped += did.iter().filter(|did| matches!(did, Did::Drop(..))).count();
             free += 6_000_000;
             if !waits(&product) && free <= now {
-                product.dequeue(free); // finds nothing
+                product.dequeue(free); // finds the queue empty
             }
         }
         free = free.max(now);
@@ -94,7 +94,7 @@ fn exact_roots_are_those_of_the_programs() {
     };
     let worst = (1..16).map(|count| error(cache[count as usize], count)).fold(0.0, f64::max);
     assert!(worst < 1e-8, "{worst}");
-    // Up to ten thousand signals and down again.
+    // The count rises to ten thousand signals and falls again.
     let (mut root, mut worst) = (cache[15], 0f64);
     for count in (16..10_000).chain((16..10_000).rev()) {
         root = newton(root, count);

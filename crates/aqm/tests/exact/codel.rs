@@ -5,7 +5,7 @@ use packet::{DropReason, Ecn};
 use super::line::{Did, P, Product};
 use super::{Pairs, build};
 
-/// Packets of 1000 bytes at a line that is asked every `step`; the times of drops, in ms.
+/// Times of drops in ms, with packets of 1000 bytes at a line that dequeues every `step_us` us.
 fn drops(pairs: Pairs, step_us: u64, until_ms: u64) -> Vec<f64> {
     let mut product = Product::new("codel", pairs, 1);
     let mut found = Vec::new();
@@ -14,7 +14,7 @@ fn drops(pairs: Pairs, step_us: u64, until_ms: u64) -> Vec<f64> {
         id += 1;
         product.enqueue(P { id, flow: 0, size: 1000, ecn: Ecn::NotEct, t });
     };
-    // So many at once that every packet has stayed too long.
+    // A standing queue, so that the sojourn time of every packet is above the target.
     for _ in 0..900 {
         arrive(&mut product, 0);
     }
@@ -51,7 +51,7 @@ fn a_standing_queue_is_signalled_by_the_control_law() {
 
 #[test]
 fn little_that_waits_long_is_left_alone() {
-    // Every packet has stayed 10 ms and leaves one of 1500 bytes behind.
+    // Every packet has waited for 10 ms and leaves one of 1500 bytes behind.
     let acts = |profile| {
         let mut product = Product::new("codel", &[("profile", profile)], 1);
         for (n, t) in [(0, 0), (1, 0)] {
@@ -82,8 +82,8 @@ fn little_that_waits_long_is_left_alone() {
 
 #[test]
 fn exactly_one_interval_is_enough_but_not_for_linux() {
-    // Linux and ns-3 count units of 1,024 ns: above the target from unit 4,882 on, and an interval of
-    // 97,656 units must be over for a unit more.
+    // Linux and ns-3 count units of 1,024 ns: a sojourn time is above the target from unit 4,882
+    // on, and a signal needs a unit more than an interval of 97,656 units.
     let last_unit = (4_882 + 97_656) * 1_024 + 1_023;
     for (profile, at, drops) in [
         ("rfc8289", 105_000_000, 1),
@@ -106,7 +106,7 @@ fn exactly_one_interval_is_enough_but_not_for_linux() {
     }
 }
 
-/// ns-3's test of the basic drop: 20 packets at once, asked at 10, 210, 210 and 420 ms.
+/// ns-3's test of the basic drop: 20 packets at once, dequeues at 10, 210, 210 and 420 ms.
 #[test]
 fn ns3_basic_drop() {
     let mut product = Product::new("codel", &[("profile", "ns3")], 1);

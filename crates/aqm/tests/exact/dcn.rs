@@ -1,4 +1,4 @@
-//! DCN: what contradicts itself.
+//! DCN: parameters that contradict each other are refused.
 
 use super::RATE;
 use super::{Pairs, build};

@@ -38,7 +38,8 @@ fn front(pairs: Pairs) -> Box<dyn Discipline> {
     }
 }
 
-/// What happens to an arrival of `size` bytes with handle `id`, in words.
+/// Events of an arrival of `size` bytes with handle `id`: `+id` for a packet queued, `-id` for one
+/// dropped.
 fn offer(queue: &mut dyn Discipline, id: u32, size: u32) -> String {
     let mut said = Vec::new();
     let mut rng = Rng::named(1, "drop-front");

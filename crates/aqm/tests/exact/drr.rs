@@ -5,16 +5,16 @@ use packet::{DropReason, Ecn, Rng};
 use super::build;
 use super::line::{Did, Model, P, Product, Traffic, compare};
 
-/// Flows in the order of service: their packets and deficits.
+/// A second transcription of DRR.
 struct Reference {
     limit: u64,
     bytes: bool,
     victim: &'static str,
     front: bool,
     quantum: u64,
-    /// Flow, packets, deficit.
+    /// Active flows in the order of service: name, packets, and deficit in bytes.
     active: Vec<(u64, Vec<P>, u64)>,
-    /// Whether the first flow has had its quantum.
+    /// Whether the first flow has received the quantum of this turn.
     visited: bool,
     register: Option<(u64, u64)>,
 }
@@ -121,7 +121,7 @@ impl Model for Reference {
 
 #[test]
 fn hashed_flows_share_queues() {
-    // Without collisions among the few flows, sfq is drr with lqd.
+    // Without collisions among the few flows, `sfq` equals DRR that drops from the longest queue.
     for head_drop in ["true", "false"] {
         let model = Reference {
             limit: 40,
@@ -147,7 +147,7 @@ fn hashed_flows_share_queues() {
     }
 }
 
-/// A queue with packets of equal size, by flow.
+/// A DRR queue that gets packets of 1500 bytes, numbered from 0 in the order of arrival.
 struct Scene {
     product: Product,
     next: u32,
@@ -158,7 +158,7 @@ impl Scene {
         Scene { product: Product::new("drr", &[("victim", victim), ("limit", limit)], 1), next: 0 }
     }
 
-    /// Packets of these flows arrive, named 0, 1, …; which are dropped.
+    /// Lets a packet of each of these flows arrive. Returns the numbers of the packets dropped.
     fn arrive(&mut self, flows: &str) -> Vec<u32> {
         let mut dropped = Vec::new();
         for flow in flows.bytes() {
@@ -175,7 +175,7 @@ impl Scene {
 
 #[test]
 fn the_longest_queue_loses_its_head() {
-    // A = 6, B = 3, C = 1, buffer 10; then C.
+    // Flow A has 6 packets, B 3 and C 1 in a buffer of 10; then another one of C arrives.
     for victim in ["lqd", "rnd", "alqd"] {
         let mut scene = Scene::new(victim, "10");
         assert_eq!(scene.arrive("AAAAAABBBC"), []);
@@ -191,7 +191,8 @@ fn the_longest_queue_loses_its_head() {
 
 #[test]
 fn a_register_follows_its_own_queue_down() {
-    // {A, 7}; A sends 2: {A, 5}; B grows to 5: still A; to 6: B.
+    // The register of the longest queue holds A with 7 packets. A sends 2: A with 5. B grows to 5:
+    // the register still holds A. B grows to 6: it holds B.
     let loses = |arrivals: &str| {
         let mut scene = Scene::new("alqd", "10");
         scene.arrive("AAAAAAA");
@@ -203,7 +204,7 @@ fn a_register_follows_its_own_queue_down() {
     assert_eq!(loses("BBBBB"), []);
     assert_eq!(loses("BBBBBC"), [2], "B is as long as the registered A");
     assert_eq!(loses("BBBBBB"), [7], "now B is registered");
-    // Without its own flow's shrinking the register would still say A, 7.
+    // If the register did not follow A down, it would still hold A with 7.
 }
 
 #[test]

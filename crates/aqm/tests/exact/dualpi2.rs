@@ -1,4 +1,4 @@
-//! DualPI2: the RFC's limit, and what a profile does not have.
+//! DualPI2: the RFC's limit, and the parameters that a profile does not have.
 
 use packet::Ecn;
 
@@ -30,7 +30,7 @@ fn the_rfc_wants_room_for_a_largest_packet() {
         let pairs = [("profile", profile), ("limit_bytes", "2500"), ("mtu", "1514")];
         let mut product = Product::new("dualpi2", &pairs, 1);
         for id in 0..9 {
-            // Both queues count.
+            // The packets of both queues count.
             let ecn = [Ecn::Ect0, Ecn::Ect1][id as usize % 2];
             product.enqueue(P { id, flow: id.into(), size: 500, ecn, t: 0 });
         }

@@ -20,7 +20,7 @@ fn an_emptied_new_queue_becomes_an_old_one() {
         let mut product = Product::new("fq_codel", &[("profile", profile), ("quantum", "1514")], 1);
         fill(&mut product, 1, 1, 1500, 0);
         assert_eq!((product.gauge("new_flows"), product.gauge("old_flows")), (1.0, 0.0));
-        // Sent; what is left of the quantum, 14 bytes, lets it be asked again before others.
+        // The packet is sent; with the 14 bytes left of its quantum the queue stays first.
         assert!(product.dequeue(0).0.is_some());
         assert_eq!((product.gauge("new_flows"), product.gauge("old_flows")), (1.0, 0.0));
         fill(&mut product, 2, 2, 1500, 0);
@@ -53,7 +53,7 @@ fn old_queues_take_turns_by_bytes() {
     for _ in 0..60 {
         served.push(if product.dequeue(0).0.unwrap().flow == 1 { 'A' } else { 'B' });
     }
-    // Two new queues with a quantum each begin in the same order as two old ones that get theirs.
+    // Two new queues with a quantum each are served as two old ones would be.
     let (a, b) = (served.matches('A').count() * 1500, served.matches('B').count() * 500);
     assert!(a.abs_diff(b) <= 1514 + 1500, "{served}");
     assert!(served.starts_with("AABBBBABBB"), "{served}");

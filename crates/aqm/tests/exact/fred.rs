@@ -1,4 +1,4 @@
-//! FRED: what it does for fragile flows.
+//! FRED: fragile flows pass.
 
 #[test]
 fn fragile_flows_pass() {

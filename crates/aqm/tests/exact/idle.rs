@@ -1,5 +1,5 @@
-//! An average above max_th that outlives the queue: it falls while the line idles, however close
-//! together the arrivals are that it drops meanwhile.
+//! An average above max_th that outlives the queue falls while the line idles, however close
+//! together the arrivals are that are dropped meanwhile.
 
 use aqmlab_aqm::Admission::Dropped;
 use packet::DropReason::Forced;
@@ -7,7 +7,8 @@ use packet::{Ecn, Instant};
 
 use super::{Bench, Pairs, close};
 
-/// Who reads the idle time as the 1993 paper does, with thresholds 5 and 15 and a weight of 1/512.
+/// Disciplines that read the idle time as the 1993 paper does, with thresholds of 5 and 15 packets
+/// and a weight of 1/512.
 const PAPERS: [(&str, Pairs); 4] = [
     ("red", &[("w_q", "1/512")]),
     ("ared", &[("w_q", "1/512"), ("min_th", "5"), ("max_th", "15"), ("gentle", "false")]),
@@ -15,7 +16,8 @@ const PAPERS: [(&str, Pairs); 4] = [
     ("wred", &[("min_th", "5"), ("max_th", "15")]),
 ];
 
-/// Where a packet of 1000 bytes takes 0.8 ms, arrivals every `gap` nanoseconds at an idle line.
+/// Checks that the average falls by (1 - w_q) in each packet time of 0.8 ms, with arrivals every
+/// `gap` ns at an idle line.
 fn falls(name: &str, pairs: Pairs, gap: u64) {
     let mut bench = Bench::new(name, pairs, 1);
     bench.now = 1;
@@ -41,7 +43,7 @@ fn falls(name: &str, pairs: Pairs, gap: u64) {
 #[test]
 fn a_dropped_arrival_costs_the_average_none_of_the_idle_time() {
     for (name, pairs) in PAPERS {
-        // Half a packet, hardly less than one, one and a bit, and a small fraction.
+        // Half a packet time, just less than one, a little more than one, and a small fraction.
         for gap in [400_000, 799_999, 900_000, 1_009] {
             falls(name, pairs, gap);
         }

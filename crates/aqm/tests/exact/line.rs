@@ -1,5 +1,5 @@
-//! A line served by a discipline and by a second transcription of it, side by side: what each
-//! does at every arrival, departure and tick must be the same.
+//! A line served by a discipline and by a second transcription of it, side by side: what both
+//! do at every arrival, departure and tick must be equal.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ pub struct P {
     pub t: u64,
 }
 
-/// What a discipline did.
+/// What a discipline did with a packet, by the packet's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
     Queue(u32),
@@ -40,7 +40,7 @@ impl From<Event> for Did {
     }
 }
 
-/// A second transcription.
+/// A second transcription of a discipline, which the tests compare with the product's.
 pub trait Model {
     fn enqueue(&mut self, p: P, rng: &mut Rng, did: &mut Vec<Did>);
     fn dequeue(&mut self, now: u64, rng: &mut Rng, did: &mut Vec<Did>) -> Option<P>;
@@ -50,7 +50,7 @@ pub trait Model {
     }
 }
 
-/// The first transcription, with the events it reports.
+/// The product's discipline; its calls return the events that it reports.
 pub struct Product {
     pub discipline: Box<dyn Discipline>,
     rng: Rng,
@@ -61,7 +61,7 @@ impl Product {
         Product::at_rate(name, pairs, seed, RATE)
     }
 
-    /// Before a line of `rate` bit/s.
+    /// The discipline `name` before a line of `rate` bit/s.
     pub fn at_rate(name: &str, pairs: Pairs, seed: u64, rate: u64) -> Self {
         let discipline = match build(name, pairs, rate) {
             Ok(Built::Discipline(discipline)) => discipline,
@@ -129,7 +129,7 @@ pub struct Traffic {
     mean_gap_ns: f64,
     flows: u64,
     id: u32,
-    /// Mean packets in a phase.
+    /// Mean number of packets in a phase.
     phase: u64,
 }
 
@@ -157,7 +157,7 @@ impl Traffic {
     }
 }
 
-/// What was seen in a comparison.
+/// Numbers of packets sent, marked and dropped in a comparison, drops by reason.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     pub sent: u32,
@@ -184,7 +184,7 @@ impl Seen {
     }
 }
 
-/// Drives both over one trace.
+/// Drives the product's discipline and `model` over one trace, and checks that they do the same.
 pub fn compare(
     name: &str,
     pairs: Pairs,

@@ -1,6 +1,6 @@
-//! Exactness: published numbers, worked examples, and what theory says of long runs. The lock-step
-//! with a second transcription of each discipline is `tests/transcriptions` (Python); only CAKE, of
-//! which that has a part, has one here.
+//! Tests of exactness: published numbers, worked examples, and what theory says of long runs. The
+//! packet-by-packet comparison with a second transcription of each discipline is in
+//! `tests/transcriptions` (Python). CAKE, of which that has only a part, is compared here.
 
 mod adaptive;
 mod afd;
@@ -70,7 +70,7 @@ fn packet(bytes: u32, ecn: Ecn) -> Packet {
     Packet { id: 0, flow: 0, bytes, ecn, arrived: Instant::ZERO, header: Default::default() }
 }
 
-/// A gate with a clock and a random stream, for tests that dictate what waits.
+/// A gate with a clock and a random stream, for tests that choose the backlog at each arrival.
 struct Bench {
     gate: Box<dyn Gate>,
     rng: Rng,
@@ -82,7 +82,7 @@ impl Bench {
         Bench { gate: gate(name, pairs), rng: Rng::named(seed, "bench"), now: 0 }
     }
 
-    /// A packet of 1000 bytes finds `packets` packets of `size` bytes.
+    /// Lets a packet of 1000 bytes arrive that finds `packets` packets of `size` bytes waiting.
     fn arrive(&mut self, packets: u32, size: u64, ecn: Ecn) -> Admission {
         let backlog = Backlog { packets, bytes: u64::from(packets) * size };
         self.offer(1000, ecn, backlog)

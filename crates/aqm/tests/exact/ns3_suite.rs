@@ -5,7 +5,7 @@ use packet::{Backlog, Ecn};
 
 use super::{Bench, Pairs};
 
-/// Random and certain drops, overflows, and marks of a burst.
+/// Numbers of random drops, certain drops, overflows and marks.
 #[derive(Debug, Default, PartialEq)]
 struct Tally {
     early: u32,
@@ -14,7 +14,7 @@ struct Tally {
     marks: u32,
 }
 
-/// 300 arrivals of 500 bytes, over twenty seeds.
+/// What happens to 300 arrivals of 500 bytes without departures, summed over twenty seeds.
 fn burst(base: Pairs, more: Pairs, ecn: Ecn) -> Tally {
     use packet::DropReason::{AckFiltered, Early, Forced, Overflow};
     let mut tally = Tally::default();

@@ -1,4 +1,4 @@
-//! PI: the published gains as parameters, and where the queue rests.
+//! PI: the published gains as parameters, and the queue's resting point.
 
 use aqmlab_aqm::Admission;
 use packet::{DropReason, Ecn, Instant};
@@ -17,12 +17,12 @@ fn p_after(pairs: Pairs, queues: &[u32]) -> f64 {
 
 #[test]
 fn gains_are_the_published_ones_or_designed() {
-    // 1.822e-5 (300 - 200) - 1.816e-5 (0 - 200), then the second vector's step.
+    // p after a queue of 300: 1.822e-5 (300 - 200) - 1.816e-5 (0 - 200); then one of 250.
     let first = 1.822e-5 * 100.0 + 1.816e-5 * 200.0;
     let published = [("q_ref", "200")];
     close(p_after(&published, &[300]), first, 1e-12);
     close(p_after(&published, &[300, 250]), first + 1.822e-5 * 50.0 - 1.816e-5 * 100.0, 1e-12);
-    // Bytes: 300 packets of 250 bytes are 150 mean packets of 500.
+    // In bytes, 300 packets of 250 bytes are 150 mean packets of 500.
     close(
         p_after(&[("q_ref", "100"), ("queue_in_bytes", "true")], &[300]),
         1.822e-5 * 50.0 + 1.816e-5 * 100.0,
@@ -62,14 +62,14 @@ fn contradictions_are_refused_with_their_reason() {
     assert!(refusal(&design).starts_with("a: 0.00001 contradicts n_min"));
     let slow = [("n_min", "60"), ("r_max", "10 ms"), ("T", "1 s")];
     assert!(refusal(&slow).starts_with("T: 1 s is too long"), "{}", refusal(&slow));
-    // Next to no flow over a long round trip: gains with which nothing can be computed.
+    // Almost no flows with a long round-trip time give gains that are too large to compute with.
     let long = [("n_min", "1e-9"), ("r_max", "1000 s"), ("T", "1 us")];
     assert!(refusal(&long).contains("write a and b in their place"), "{}", refusal(&long));
     assert!(refusal(&[("mean_packet_bytes", "1000")]).contains("has no effect"));
 }
 
-/// A thousand packets a second through a drain of 800, halved for a second after each signal per
-/// ten packets: the queue of a responsive load settles at q_ref, and p above zero.
+/// A fluid load of 1000 (1 - 5 p) packets per second is served at 800 per second: the queue settles
+/// at q_ref, and p at 0.04.
 #[test]
 fn the_queue_rests_at_its_target() {
     let pairs =
@@ -80,7 +80,7 @@ fn the_queue_rests_at_its_target() {
         let due = bench.gate.next_tick().unwrap();
         let backlog = packet::Backlog { packets: queue as u32, bytes: 0 };
         bench.gate.on_tick(backlog, due, &mut bench.rng);
-        // Fluid: arrivals fall with p so that 800 packets/s are matched at p = 0.04.
+        // Arrivals fall with p, and equal the 800 packets/s of the line at p = 0.04.
         let arrivals = 1000.0 * (1.0 - 5.0 * bench.gauge("p"));
         queue = (queue + 0.005 * (arrivals - 800.0)).max(0.0);
         if step >= 100_000 {
@@ -103,7 +103,7 @@ fn controllers_spare_a_queue_of_one_packet_if_they_are_altqs() {
         for (spares, least) in [("false", 0), ("true", 2)] {
             let all = [pairs, &[("spare_short_queue", spares)]].concat();
             let mut bench = Bench::new(name, &all, 3);
-            // The first packet of a flow is counted, and never dropped by DCN.
+            // DCN never drops the first packet of a flow, so one arrives before.
             bench.arrive(0, 1000, Ecn::NotEct);
             let due = bench.gate.next_tick().unwrap();
             let backlog = packet::Backlog { packets: 90_000, bytes: 90_000_000 };

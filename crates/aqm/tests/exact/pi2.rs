@@ -1,4 +1,4 @@
-//! PI2: its fixed point.
+//! PI2: the fixed point of its queueing delay.
 
 use super::RATE;
 use super::closed_loop::mean_delay;

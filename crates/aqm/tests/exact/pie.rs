@@ -7,8 +7,8 @@ use super::RATE;
 use super::closed_loop::mean_delay;
 use super::{Bench, Pairs, build};
 
-/// Steady arrivals of 1000 bytes every `gap` ns at a line of 10 Mbit/s, without response to
-/// drops: how many are signalled in 2 s.
+/// Number of drops in 2 s of steady arrivals, 1000 bytes every `gap` ns at a line of 10 Mbit/s,
+/// that do not respond to drops.
 fn signalled(pairs: Pairs, gap: u64) -> u32 {
     let mut pie = build("pie", pairs, RATE).ok().unwrap().into_discipline();
     let mut rng = Rng::named(1, "ns-3");
@@ -54,8 +54,8 @@ fn signalled(pairs: Pairs, gap: u64) -> u32 {
     drops
 }
 
-/// The order that ns-3's suite expects (of another load): drops at a target of 20 ms; fewer at 80 ms; more where the queue drains more
-/// slowly; fewer with updates every 90 ms.
+/// The order that ns-3's suite expects, with another load: drops at a target of 20 ms; fewer at
+/// 80 ms; more at a higher load (in ns-3, with a slower drain); fewer with updates every 90 ms.
 #[test]
 fn expectations_of_ns3() {
     let base = [("target", "20 ms"), ("t_update", "30 ms"), ("max_burst", "100 ms")];
@@ -88,7 +88,7 @@ fn the_delay_rests_at_its_target() {
 
 #[test]
 fn linux_marks_at_exactly_a_tenth_and_the_rfc_does_not() {
-    // Without de-randomisation, a delay measured by the line, and p driven to a known value.
+    // The delay is the backlog over the line's rate, and a large backlog drives p to 1.
     let pairs = [("ecn", "true"), ("mark_ecnth", "1"), ("max_burst", "0 s"), ("delay", "line")];
     let mut bench = Bench::new("pie", &pairs, 1);
     for _ in 0..100 {

@@ -1,5 +1,5 @@
-//! RED: published averages, bursts and limits. (Probabilities and spacing rules have their
-//! vectors under the code.)
+//! RED: published averages, bursts and limits. (Published probabilities and spacing rules are
+//! tested next to the code.)
 
 use aqmlab_aqm::Admission::{Dropped, Marked, Queued};
 use packet::{Backlog, DropReason, Ecn, Instant};
@@ -8,7 +8,7 @@ use super::{Bench, close};
 
 const PROFILES: [&str; 6] = ["fj93", "ns2", "ns2-fixed", "ns3", "altq", "linux"];
 
-/// Every profile counting a queue of 1000-byte packets, with these thresholds and weight.
+/// A RED of `profile` with mean packets of 1000 bytes, these thresholds and this weight.
 fn bench(profile: &str, min: &str, max: &str, w_q: &str) -> Bench {
     let pairs = [
         ("profile", profile),
@@ -35,7 +35,7 @@ fn the_average_moves_by_w_q() {
 
 #[test]
 fn idleness_ages_the_average() {
-    // From about 10, 80 ms of idleness at 0.8 ms a packet; published as the factor for 10.
+    // 80 ms of idleness are 100 packet times; the published numbers are what is left of 10.
     for (profile, w_q, expected) in
         [("fj93", "0.002", 8.185668), ("ns2", "0.002", 8.169297), ("altq", "1/512", 8.224204)]
     {

@@ -1,4 +1,4 @@
-//! RED-PD: one flow that does not yield, and what contradicts itself.
+//! RED-PD with one unresponsive flow, and parameters that contradict each other.
 
 use super::{Pairs, build};
 
@@ -8,7 +8,7 @@ const RATE: u64 = 10_000_000;
 fn a_flow_that_does_not_yield_pays_alone() {
     let (small, heavy) = super::unfair::run("red_pd", &[]);
     assert!(small > 0.9, "{small}");
-    // Raised by threes and lowered by steps, its probability overshoots.
+    // The flow's P_f is raised up to threefold and lowered by small steps: it overshoots.
     assert!(heavy > 0.4 && heavy < 0.75, "{heavy}");
 }
 

@@ -1,4 +1,4 @@
-//! REM: ns-2's one packet less, and the price.
+//! REM: ns-2's limit, which holds one packet less, and the price.
 
 use aqmlab_aqm::Admission;
 use packet::{Backlog, DropReason, Ecn, Rng};
@@ -25,8 +25,8 @@ fn ns2_holds_one_packet_less() {
     assert!(fits(&given, 1, 1999) && !fits(&given, 1, 2000));
 }
 
-/// A load that keeps the rates equal and the queue above its target: the price rises without end
-/// and the probability with it; refused packets count as arrivals.
+/// A full queue at its target refuses twice the packets that the line could send. Refused packets
+/// count as arrivals, so the price rises at every update.
 #[test]
 fn refused_packets_raise_the_price() {
     let mut bench = Bench::new("rem", &[("limit", "20"), ("b_star", "20")], 1);
@@ -39,6 +39,6 @@ fn refused_packets_raise_the_price() {
         let backlog = Backlog { packets: 20, bytes: 20_000 };
         bench.gate.on_tick(backlog, due, &mut bench.rng);
     }
-    // 10 Mbit/s: c = 2.5 packets in 2 ms; 5 arrive; nothing from the queue.
+    // The line sends c = 2.5 packets in 2 ms and 5 arrive; a queue at its target adds nothing.
     super::close(bench.gauge("price"), 100.0 * 0.001 * 2.5, 1e-9);
 }

@@ -4,9 +4,11 @@ use packet::{Ecn, Rng};
 
 use super::{build, close};
 
-/// What becomes of ECN-capable packets whose bins all have a probability of `p`.
+/// Shares of ECN-capable packets that are dropped, marked and passed if their bins have
+/// probability `p`.
 fn fates(profile: &str, p: f64) -> [f64; 3] {
-    // One level of one bin. Two packets wait for ever; d1 = p carries the bin there at the next.
+    // The filter has one bin. Two packets wait in it for ever, and d1 = p raises its probability
+    // from 0 to p at the third arrival.
     let step = p.to_string();
     let mut rng = Rng::named(1, "fates");
     let mut seen = [0u32; 3];
@@ -58,7 +60,8 @@ fn what_contradicts_itself_is_refused() {
     assert!(refusal(&[("L", "16"), ("N", "23")]).contains("72.4 bits of hash"));
 }
 
-/// It gets less than what the others leave, as a bin lowers its probability only when it is empty.
+/// The heavy flow gets less than what the others leave, since a bin lowers its probability only
+/// when it is empty.
 #[test]
 fn a_flow_that_does_not_yield_pays_alone() {
     let (small, heavy) = super::unfair::run("sfb", &[]);
@@ -66,11 +69,11 @@ fn a_flow_that_does_not_yield_pays_alone() {
     close(heavy, 0.69, 0.03);
 }
 
-/// Where drops of ECN-capable packets are not to be had, marks that are ignored carry the
-/// probability to certainty, and the penalty box holds the flow to its rate.
+/// Profile `paper` does not drop ECN-capable packets early. A flow that ignores marks raises its
+/// probability to 1, and the penalty box holds it to its rate.
 #[test]
 fn a_flow_that_ignores_marks_is_held_to_the_penalty_rate() {
-    // Its one bin never empties: no packet leaves.
+    // The flow's one bin never empties, since no packet leaves.
     let pairs = [("profile", "paper"), ("d1", "0.01"), ("limit", "1000000"), ("L", "1")];
     let mut sfb = build("sfb", &pairs, 10_000_000).ok().unwrap().into_discipline();
     let mut rng = Rng::named(1, "box");

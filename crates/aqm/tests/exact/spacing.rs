@@ -1,4 +1,4 @@
-//! How far apart signals are at a constant p_b of 1/20.
+//! Gaps between the signals of RED at a constant p_b of 1/20.
 
 use aqmlab_aqm::Admission;
 use packet::Ecn;

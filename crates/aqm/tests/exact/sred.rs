@@ -1,4 +1,4 @@
-//! SRED: the number of flows it estimates, and the heavy flow.
+//! SRED: its estimate of the number of flows, and one heavy flow.
 
 use packet::{Ecn, Rng};
 
@@ -17,13 +17,15 @@ fn the_estimate_is_the_number_of_flows() {
             bench.gate.admit(&mut packet, packet::Backlog::default(), now, &mut bench.rng);
             sum += if n >= rounds / 2 { bench.gauge("P") } else { 0.0 };
         }
-        // An average over 50 of P's memories of 4000 arrivals; a tenth is more than five errors.
+        // P remembers about 4000 arrivals, and the mean is over 50 times as many: a tenth is more
+        // than five standard errors.
         let found = sum / f64::from(rounds / 2);
         close(found * flows as f64, 1.0, 0.1);
     }
 }
 
-/// Hits are the heavy flow's, so the full form finds it and the simple one does not.
+/// Most hits are packets of the heavy flow, so the full form drops more of these; the simple form
+/// does not.
 #[test]
 fn the_full_form_hits_the_heavy_flow() {
     let small = |form| {

@@ -1,5 +1,5 @@
-//! One flow that does not yield among twenty that are small: it offers twice the line's rate,
-//! they a quarter of it together.
+//! One unresponsive flow among twenty small ones: it offers twice the line's rate, they a quarter
+//! of it together.
 
 use aqmlab_aqm::Cx;
 use packet::{Ecn, Instant, Packet, Rng};

@@ -19,7 +19,7 @@ fn the_average() {
     close(wred.gauge("avg"), 10.0, 0.0);
     wred.arrive(20, 1000, Ecn::NotEct);
     close(wred.gauge("avg"), 10.01953125, 1e-12);
-    // A hundred packet times of idleness.
+    // The line idles for a hundred packet times.
     let before = wred.gauge("avg");
     wred.gate.on_idle(Instant::from_nanos(20_000_000));
     wred.now = 100_000_000;

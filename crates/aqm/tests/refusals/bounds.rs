@@ -1,4 +1,4 @@
-//! Bounds of ranges, which are within them.
+//! Tests that the bounds of a range are themselves accepted.
 
 use super::*;
 

@@ -1,11 +1,11 @@
-//! Several CAKEs on one device (`cake_mq`): who is active, and what each may send.
+//! Several CAKEs on one device (`cake_mq`): which queues are active, and the rate of each.
 
 use packet::{Ack, Ecn, Header, Instant, Packet};
 
 use super::rig::Rig;
 use super::shares::{Line, S, near, sender};
 
-/// Of two device queues the flows 0, 1 and 2 go to one, 3 to the other. Nothing waits too long.
+/// The flow that goes to the second of two device queues; flows 0, 1 and 2 go to the first.
 const OTHER: u64 = 3;
 
 fn packet(id: u32, flow: u64, at_us: u64) -> Packet {
@@ -14,7 +14,7 @@ fn packet(id: u32, flow: u64, at_us: u64) -> Packet {
     Packet { id, flow, bytes: 1_500, ecn: Ecn::NotEct, arrived, header }
 }
 
-/// When the packets leave a device that takes each at once, µs, with their flows.
+/// Departure time in µs and flow of each packet, at a device that takes each packet at once.
 fn departures(pairs: super::super::Pairs, packets: &[Packet]) -> Vec<(u64, u64)> {
     let patient = [pairs, &[("target", "1 s"), ("interval", "10 s")]].concat();
     let (mut rig, mut left, mut sent) = (Rig::new(&patient, 1), packets.iter(), Vec::new());
@@ -37,9 +37,10 @@ fn departures(pairs: super::super::Pairs, packets: &[Packet]) -> Vec<(u64, u64)>
 
 #[test]
 fn a_queue_that_has_sent_since_is_active_once() {
-    // cake_dequeue of Linux 7.3: at 4 ms the other queue finds the first one busy and takes half of the rate;
-    // at 4.5 ms the first sees that it has sent since 3 ms, and waits 3 ms for the half; at 7.5 ms nothing
-    // has been sent since 4.5, so that the rate is whole again.
+    // cake_dequeue of Linux 7.3: at 4 ms the second queue finds the first one busy and takes half
+    // of the rate. At 4.5 ms the first queue sees that the second has sent since 3 ms, and waits
+    // 3 ms, as at half the rate. At 7.5 ms the second has sent nothing since 4.5 ms: the rate is
+    // whole again.
     let mut packets: Vec<_> = (0..7).map(|id| packet(id, 0, 0)).collect();
     packets.push(packet(7, OTHER, 4_000));
     let own: Vec<_> = [0, 1_500, 3_000].map(|at| (at, 0)).into();
@@ -48,7 +49,7 @@ fn a_queue_that_has_sent_since_is_active_once() {
         departures(&[("rate", "8 Mbit/s"), ("tx_queues", "2")], &packets),
         [own, then.into()].concat()
     );
-    // In one queue they take turns at the whole rate.
+    // In one device queue the flows take turns at the whole rate.
     let single = departures(&[("rate", "8 Mbit/s")], &packets);
     assert_eq!(single.iter().map(|(at, _)| *at).max(), Some(10_500));
     assert_eq!(single[3], (4_500, OTHER));
@@ -56,15 +57,17 @@ fn a_queue_that_has_sent_since_is_active_once() {
 
 #[test]
 fn queues_look_at_each_other_every_200_us_at_most() {
-    // Packets of 1,500 B at 400 Mbit/s leave every 30 µs. The other queue comes at 100 µs and takes half; the
-    // first, which has looked at 0, goes on at the whole rate until its turn at 210.
+    // Packets of 1,500 B at 400 Mbit/s leave every 30 µs. The second queue begins at 100 µs and
+    // takes half of the rate. The first queue, which counted active queues at 0, goes on at the
+    // whole rate until it counts again, at 210 µs.
     let mut packets: Vec<_> = (0..12).map(|id| packet(id, 0, 0)).collect();
     packets.extend((12..27).map(|id| packet(id, OTHER, 100)));
     let sent = departures(&[("rate", "400 Mbit/s"), ("tx_queues", "2")], &packets);
     let of = |flow| sent.iter().filter(move |each| each.1 == flow).map(|each| each.0);
     let first: Vec<_> = of(0).collect();
     assert_eq!(first, [0, 30, 60, 90, 120, 150, 180, 210, 270, 330, 390, 450]);
-    // It looks at 100, 340, 580, when the first is empty but has sent since 340, and at 820.
+    // The second queue counts at 100, 340 and 580 µs, when the first is empty but has sent since
+    // 340, and at 820.
     let halves = (0..13).map(|n| 100 + 60 * n);
     assert!(of(OTHER).eq(halves.chain([850, 880])), "{:?}", of(OTHER).collect::<Vec<_>>());
 }

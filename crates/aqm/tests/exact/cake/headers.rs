@@ -1,15 +1,15 @@
-//! Random TCP headers of flows that acknowledge: with holes, echoes, duplicates and overtaking.
+//! Random TCP headers of acknowledgements: with SACK blocks, ECN echoes, duplicates and reordering.
 
 use packet::{Rng, TcpHeader};
 
-/// The next header of each flow.
+/// Generates the next header of each flow.
 #[derive(Default)]
 pub struct Headers {
     acked: Vec<u32>,
     echoes: Vec<(bool, bool)>,
 }
 
-/// Numbers begin so little below the wrap that they pass it.
+/// First acknowledgement number, so close to 2^32 that the numbers wrap.
 const FIRST: u32 = u32::MAX - 200_000;
 
 impl Headers {
@@ -43,7 +43,7 @@ impl Headers {
         };
         let blocks = if rng.below(10) < 6 { 0 } else { rng.below(3) };
         for _ in 0..blocks {
-            // From a few numbers, so that blocks often cover each other.
+            // Blocks begin at a few numbers only, so that they often cover each other.
             let start = acked.wrapping_add(2_000 * (1 + rng.below(3) as u32));
             let start = if rare(rng, 15) { acked.wrapping_sub(3_000) } else { start };
             header.sack.push(start, start.wrapping_add(1_000 * (1 + rng.below(4) as u32)));

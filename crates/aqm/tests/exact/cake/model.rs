@@ -18,11 +18,11 @@ enum Set {
     Decaying,
 }
 
-/// struct cake_flow with its cobalt_vars, and the tag.
+/// The kernel's struct cake_flow with its cobalt_vars, and the flow's tag.
 #[derive(Clone, Default)]
 struct Flow {
     packets: VecDeque<Packet>,
-    /// 65536ths of a byte.
+    /// Deficit in units of 1/65536 byte.
     deficit: i64,
     src: usize,
     dst: usize,
@@ -41,7 +41,7 @@ impl Flow {
         self.packets.iter().map(|p| u64::from(p.bytes)).sum()
     }
 
-    /// cobalt_invsqrt; 2^32 over a root, the first ones from its table.
+    /// cobalt_invsqrt: 2^32/sqrt(count), for the first counts from the kernel's table.
     fn invsqrt(&mut self) {
         let root = (2f64.powi(32) / (self.count.max(1) as f64).sqrt()).round() as u64;
         self.rec_inv_sqrt = match self.count {
@@ -75,7 +75,7 @@ struct Tin {
     target: i64,
     interval: i64,
     mtu_time: i64,
-    /// 2^-32 ns per byte.
+    /// The shaper's time for a byte, in units of 2^-32 ns.
     pace: u128,
     quantum: i64,
     deficit: i64,
@@ -105,7 +105,7 @@ impl Tin {
 /// The settings of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Conf {
-    /// Bit/s, 0 for none.
+    /// The shaper's rate in bit/s; 0 for no shaper.
     pub rate: u64,
     pub tins: &'static str,
     pub isolation: &'static str,
@@ -142,12 +142,12 @@ const MTU: u64 = 1514;
 /// struct cake_sched_data.
 pub struct Cake {
     conf: Conf,
-    /// By the packet's id.
+    /// TCP headers by the packet's id.
     headers: HashMap<u32, TcpHeader>,
     tins: Vec<Tin>,
     cur_tin: usize,
     pace: u128,
-    /// 2^-32 ns.
+    /// Time at which the shaper lets the next packet go, in units of 2^-32 ns.
     time_next: u128,
     failsafe: i64,
     limit: u64,
@@ -163,7 +163,7 @@ fn splitmix(value: u64, seed: u64) -> u32 {
     mix(value ^ mix(seed.wrapping_add(0x9E3779B97F4A7C15))) as u32
 }
 
-/// The tables of the program: the tin of each of the 64 code points, as digits.
+/// The tables of sch_cake: the tin of each of the 64 DSCPs, as digits.
 fn table(tins: &str) -> &'static str {
     match tins {
         "precedence" => "0000000011111111222222223333333344444444555555556666666677777777",
@@ -358,7 +358,7 @@ impl Cake {
         len as i64
     }
 
-    /// cake_ack_filter, for headers or for what is known without them.
+    /// cake_ack_filter, by TCP headers, or by the packets' `ack` fields without them.
     fn ack_filter(&mut self, t: usize, i: usize) -> Option<Packet> {
         let packets = &mut self.tins[t].flows[i].packets;
         let is_known = packets.back().is_some_and(|tail| self.headers.contains_key(&tail.id));
@@ -421,7 +421,7 @@ impl Cake {
         }
     }
 
-    /// cobalt_should_drop: whether to drop and why, and whether it marked.
+    /// cobalt_should_drop: why the packet is dropped, if it is, and whether it is marked.
     fn should_drop(
         &mut self,
         t: usize,

@@ -1,4 +1,4 @@
-//! A queue that looks into headers and may hold packets back, and what it reports.
+//! Drives a CAKE, which reads headers and may hold packets back, and returns what it reports.
 
 use aqmlab_aqm::{Cx, Discipline};
 use packet::{Event, Instant, Packet, Rng, TcpHeader};
@@ -6,7 +6,7 @@ use packet::{Event, Instant, Packet, Rng, TcpHeader};
 use super::super::Pairs;
 use super::super::line::{Did, Product};
 
-/// A queue before a line, and what it reports.
+/// A CAKE with its random stream; its calls return what the queue reports.
 pub struct Rig {
     pub discipline: Box<dyn Discipline>,
     pub rng: Rng,
@@ -30,7 +30,7 @@ impl Rig {
         (answer, did)
     }
 
-    /// With its TCP header, or without.
+    /// Enqueues a packet with its TCP header, or without one.
     pub fn enqueue(&mut self, packet: Packet, header: Option<&TcpHeader>) -> Vec<Did> {
         let now = packet.arrived.nanos();
         let offer = |discipline: &mut dyn Discipline, cx: &mut Cx| match header {

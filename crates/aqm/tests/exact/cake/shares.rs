@@ -1,4 +1,4 @@
-//! What CAKE promises: the rate, and who gets which part of it.
+//! What CAKE promises: the shaper's rate, and the shares of hosts, flows and tins.
 
 use packet::{Ack, Ecn, Header, Instant, Packet};
 
@@ -19,7 +19,7 @@ pub struct Sender {
     window: u32,
 }
 
-/// A flow of its own source and destination.
+/// A sender with a source and a destination of its own.
 pub const fn sender(host: u16) -> Sender {
     Sender { source: host, destination: 1000 + host, dscp: 0, bytes: 1500, window: 20 }
 }
@@ -29,13 +29,13 @@ pub struct Line {
     rig: Rig,
     senders: Vec<Sender>,
     now: u64,
-    /// Packets offered, whose sender and time of arrival are looked up by number.
+    /// Sender and time of arrival in ns of each packet offered, by the packet's id.
     packets: Vec<(usize, u64)>,
     /// Bytes sent by each sender.
     pub sent: Vec<u64>,
-    /// Beginning and size of every transmission.
+    /// Beginning in ns and size in bytes of every transmission.
     log: Vec<(u64, u32)>,
-    /// Longest stay of a packet from outside.
+    /// Longest sojourn time of a guest's packet, in ns.
     longest_stay: u64,
     dropped: u64,
 }
@@ -87,7 +87,8 @@ impl Line {
         }
     }
 
-    /// Runs until `end`; a packet of `guest` comes every `every` ns.
+    /// Runs until `end`, in ns. A `guest` is a further sender and the time between its packets in
+    /// ns.
     pub fn run(&mut self, end: u64, guest: Option<(Sender, u64)>) {
         let mut next_guest = guest.map_or(u64::MAX, |(_, every)| self.now + every);
         while self.now < end {
@@ -133,7 +134,7 @@ pub fn near(found: f64, expected: f64, tolerance: f64) {
 
 #[test]
 fn the_rate_is_met_to_a_packet() {
-    // Bytes on the link of 1500 and of 400 bytes.
+    // Bytes on the link of packets of 1500 and of 400 bytes.
     for (framing, sizes) in [("none", [1500, 400]), ("atm", [1696, 477]), ("ptm", [1524, 407])] {
         let small = Sender { bytes: 400, ..sender(2) };
         let pairs = [("rate", "7 Mbit/s"), ("framing", framing)];
@@ -141,8 +142,8 @@ fn the_rate_is_met_to_a_packet() {
         line.run(100 * S, None);
         let mut bits = 0;
         for (began, bytes) in &line.log {
-            // What had been sent when the next one began is what the rate allows, but for less
-            // than the time at which the line, busy with it, could be asked.
+            // When a packet begins, the bits sent before are what the rate allows until then, less
+            // at most one packet: the line could not dequeue while it was busy.
             let allowed = (began * 7 / 1000) as i64;
             let behind = allowed - bits;
             assert!((-1..8 * 1700).contains(&behind), "{behind} bits at {began} ns");
@@ -154,7 +155,7 @@ fn the_rate_is_met_to_a_packet() {
 
 #[test]
 fn an_idle_time_is_not_saved_for_a_burst() {
-    // A target that the last of them meets, too.
+    // The target is so long that the last packet of a burst meets it too.
     let mut line = Line::new(&[("rate", "4 Mbit/s"), ("target", "40 ms")], &[]);
     for burst in 1..4 {
         line.now = burst * S;
@@ -168,7 +169,7 @@ fn an_idle_time_is_not_saved_for_a_burst() {
 
 #[test]
 fn hosts_share_before_flows_do() {
-    // Host 1 has eight flows, to as many others; host 2 has one.
+    // Host 1 has eight flows to eight other hosts; host 2 has one flow.
     let senders: Vec<Sender> =
         (0..9).map(|n| Sender { source: if n < 8 { 1 } else { 2 }, ..sender(n) }).collect();
     let turned: Vec<Sender> = senders
@@ -216,7 +217,7 @@ fn flows_share_by_bytes() {
 
 #[test]
 fn tins_have_their_shares_in_overload() {
-    // Best effort, background, voice.
+    // One sender each of best effort, background and voice.
     let senders = [0, 8, 46].map(|dscp| Sender { dscp, ..sender(u16::from(dscp)) });
     let parts = |pairs: Pairs, senders: &[Sender]| {
         let mut line = Line::new(pairs, senders);
@@ -231,7 +232,7 @@ fn tins_have_their_shares_in_overload() {
     for (part, expected) in in_turns.iter().zip([1024.0, 64.0, 256.0]) {
         near(*part, expected / 1344.0, 0.005);
     }
-    // What nobody else wants is theirs: a share is no limit.
+    // A share is no limit: tins also get what the others leave unused.
     let alone = parts(&[("rate", "8 Mbit/s")], &senders[1..]);
     near(alone[0] + alone[1], 1.0, 0.0);
     let mut background = Line::new(&[("rate", "8 Mbit/s")], &senders[1..2]);
@@ -246,14 +247,14 @@ fn voice_goes_before_the_others() {
     let stay = |dscp| {
         let call = Sender { dscp, bytes: 200, ..sender(99) };
         let mut line = Line::new(&[("rate", "8 Mbit/s")], &crowd);
-        line.run(S, None); // until everybody has had a first turn
+        line.run(S, None); // until every sender has had a first turn
         line.run(20 * S, Some((call, 60 * MS)));
         line.longest_stay
     };
-    // One packet of 1500 bytes at the rate, and what is left of the one on the line.
+    // A voice packet waits for at most one packet of 1500 bytes at the shaper's rate.
     let voice = stay(46);
     assert!(voice <= 1500 * 8 * S / 8_000_000, "{voice}");
-    // As sparse a flow of the background waits for the tin, which sends a packet in 24 ms.
+    // An equally sparse background flow waits for its tin, which sends a packet every 24 ms.
     let background = stay(8);
     assert!((5 * voice..40 * MS).contains(&background), "{background}");
 }
@@ -273,7 +274,7 @@ fn a_sparse_flow_waits_for_one_packet_only() {
 
 #[test]
 fn charged_drops_take_at_most_a_third() {
-    // 45 packets of one flow stay far too long; who ignores it loses ever more.
+    // A flow that sends 6 Mbit/s and ignores its drops loses ever more.
     let stubborn = Sender { window: 45, ..sender(1) };
     let sent = |ingress| {
         let pairs = [("rate", "4 Mbit/s"), ("ingress", ingress), ("memory_limit", "30 kB")];
@@ -282,7 +283,7 @@ fn charged_drops_take_at_most_a_third() {
         while line.now < 40 * S {
             line.senders.clear();
             line.send(0, stubborn);
-            next += 2 * MS; // 6 Mb/s
+            next += 2 * MS; // a packet of 1500 B every 2 ms: 6 Mbit/s
             line.run(next, None);
         }
         line.log.iter().map(|(_, bytes)| u64::from(*bytes)).sum::<u64>() as f64 * 8.0 / 40.0
@@ -297,7 +298,7 @@ fn a_full_buffer_takes_from_the_longest_queue() {
     let mut rig = Rig::new(&[("memory_limit", "30 kB")], 1);
     let mut lost = Vec::new();
     for id in 0..60u32 {
-        // Of three packets one is of flow 1 in the voice tin, of half the size.
+        // One packet in three is of flow 1 in the voice tin and has half the size.
         let thin = id % 3 == 0;
         let header = Header { dscp: if thin { 46 } else { 0 }, ..Header::default() };
         let (flow, bytes) = (u64::from(thin), if thin { 500 } else { 1000 });
@@ -308,7 +309,7 @@ fn a_full_buffer_takes_from_the_longest_queue() {
             _ => None,
         }));
     }
-    // 50 kB came; 20 packets of the thick flow made room, from its head.
+    // 50 kB arrived; 20 packets were dropped at the head of the larger flow's queue.
     let heads: Vec<u32> = (0..60).filter(|id| id % 3 > 0).take(20).collect();
     assert_eq!(lost, heads);
     assert_eq!(rig.discipline.backlog().bytes, 30_000);

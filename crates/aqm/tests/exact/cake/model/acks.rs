@@ -1,4 +1,5 @@
-//! cake_ack_filter, cake_tcph_may_drop and cake_tcph_sack_compare over headers, as -1, 0 and 1.
+//! A second transcription of cake_ack_filter, cake_tcph_may_drop and cake_tcph_sack_compare. The
+//! comparison returns -1, 0 or 1.
 
 use packet::TcpHeader;
 
@@ -48,7 +49,8 @@ fn may_drop(tcph: &TcpHeader, tstamp_new: u32, tsecr_new: u32) -> bool {
     }
 }
 
-/// cake_ack_filter: which of `waiting` (flow, header) goes; the last one has just come.
+/// cake_ack_filter: index of the packet of `waiting` (flow, header) that is dropped, if one is; the
+/// last one has just arrived.
 pub fn filter(waiting: &[(u64, Option<TcpHeader>)], aggressive: bool) -> Option<usize> {
     let (flow, tcph) = *waiting.last()?;
     let tcph = tcph?;
