@@ -23,17 +23,17 @@
 
 
 /**
- * Done.
+ * Success.
  */
 #define AQMLAB_OK 0
 
 /**
- * Done, and there is none: no packet to send, no update to come, no gauge of that name.
+ * Success without a result: no packet to send, no future update, or no gauge of that name.
  */
 #define AQMLAB_NONE 1
 
 /**
- * A pointer is null that must not be.
+ * A required pointer is null.
  */
 #define AQMLAB_ERROR_NULL -1
 
@@ -43,7 +43,7 @@
 #define AQMLAB_ERROR_ARGUMENT -2
 
 /**
- * The time lies before that of an earlier call, or more than 146 years after creation.
+ * The time is before that of an earlier call, or more than 146 years after creation.
  */
 #define AQMLAB_ERROR_TIME -3
 
@@ -53,28 +53,28 @@
 #define AQMLAB_ERROR_REFUSED -4
 
 /**
- * The library failed in this call or an earlier one for this queue: a bug, please report it. The
+ * The library failed in this call or an earlier call for this queue; please report this bug. The
  * queue can only be destroyed; packets in it are lost.
  */
 #define AQMLAB_ERROR_BROKEN -5
 
 /**
- * The transport does not understand ECN. These are the two bits of the IP header.
+ * Not-ECT: not ECN-capable. The AQMLAB_ECN_... numbers are the bits of the IP header's ECN field.
  */
 #define AQMLAB_ECN_NOT_ECT 0
 
 /**
- * ECN-capable, codepoint 1 (L4S).
+ * ECT(1): ECN-capable, for L4S.
  */
 #define AQMLAB_ECN_ECT1 1
 
 /**
- * ECN-capable, codepoint 0.
+ * ECT(0): ECN-capable.
  */
 #define AQMLAB_ECN_ECT0 2
 
 /**
- * Congestion experienced.
+ * CE: congestion experienced.
  */
 #define AQMLAB_ECN_CE 3
 
@@ -84,52 +84,54 @@
 #define AQMLAB_ACK_NO 0
 
 /**
- * A pure acknowledgement that must arrive: a duplicate, or with news besides its number.
+ * A pure acknowledgement that must arrive: a duplicate, or one with new SACK blocks, flags or
+ * other signals besides its acknowledgement number.
  */
 #define AQMLAB_ACK_NEEDED 1
 
 /**
- * A pure acknowledgement that says all that earlier ones of its flow said, and more.
+ * A pure acknowledgement whose only news is a higher number: it supersedes earlier such ones of
+ * its flow.
  */
 #define AQMLAB_ACK_NEWER 2
 
 /**
- * The packet was accepted. It may still be dropped later.
+ * Event: the packet was accepted. It may still be dropped later.
  */
 #define AQMLAB_QUEUED 0
 
 /**
- * The packet was marked "congestion experienced"; it stays in the queue or is just leaving.
+ * Event: the packet was marked CE; it stays in the queue or is being dequeued.
  */
 #define AQMLAB_MARKED 1
 
 /**
- * The packet is gone: the caller may free its body and use its id again.
+ * Event: the packet was dropped. The caller may free its body and reuse its id.
  */
 #define AQMLAB_DROPPED 2
 
 /**
- * Cause of an event that needs none.
+ * No reason, for events that need none.
  */
 #define AQMLAB_WHY_NONE 0
 
 /**
- * A random early decision of the discipline.
+ * Reason: the discipline's decision by a random draw (early drop or mark).
  */
 #define AQMLAB_WHY_EARLY 1
 
 /**
- * A certain decision of the discipline.
+ * Reason: the discipline's decision without a random draw (forced drop or mark).
  */
 #define AQMLAB_WHY_FORCED 2
 
 /**
- * The buffer was full.
+ * Reason: the buffer was full.
  */
 #define AQMLAB_WHY_OVERFLOW 3
 
 /**
- * A later acknowledgement of its flow says all that it said.
+ * Reason: a later acknowledgement of its flow supersedes it (ACK filtering).
  */
 #define AQMLAB_WHY_SUPERSEDED 4
 
@@ -139,21 +141,20 @@
 typedef struct aqmlab_queue aqmlab_queue;
 
 /**
- * Answer of a function: AQMLAB_OK, AQMLAB_NONE, or an error, which is negative.
+ * Result of a function: AQMLAB_OK, AQMLAB_NONE, or an error, which is negative.
  */
 typedef int32_t aqmlab_status;
 
 /**
- * A packet that arrives. Set what is not known to zero: most disciplines look at bytes, flow and
- * ecn only.
+ * An arriving packet. Set unknown members to zero: most disciplines read bytes, flow and ecn only.
  */
 typedef struct aqmlab_packet {
   /**
-   * Flow: any number that is the same for packets of one flow, e.g. a hash of the 5-tuple.
+   * Number of the flow, e.g. a hash of the 5-tuple.
    */
   uint64_t flow;
   /**
-   * The caller's name for the packet; comes back in events and departures.
+   * The caller's number for the packet, which events and departures contain.
    */
   uint32_t id;
   /**
@@ -161,11 +162,11 @@ typedef struct aqmlab_packet {
    */
   uint32_t bytes;
   /**
-   * Source host: its number, or a hash of its address.
+   * Number of the source host, or a hash of its address.
    */
   uint16_t source;
   /**
-   * Destination host, numbered as the source host is.
+   * Number of the destination host, or a hash of its address.
    */
   uint16_t destination;
   /**
@@ -173,101 +174,101 @@ typedef struct aqmlab_packet {
    */
   uint8_t dscp;
   /**
-   * AQMLAB_ACK_...
+   * Kind of acknowledgement: AQMLAB_ACK_...
    */
   uint8_t ack;
   /**
-   * AQMLAB_ECN_...: the two ECN bits of the IP header.
+   * ECN field of the IP header: AQMLAB_ECN_...
    */
   uint8_t ecn;
 } aqmlab_packet;
 
 /**
- * A packet that leaves.
+ * A packet that was dequeued.
  */
 typedef struct aqmlab_departure {
   /**
-   * Nanoseconds that it waited.
+   * Time that the packet waited, in nanoseconds.
    */
   uint64_t waited_ns;
   /**
-   * The packet.
+   * The caller's number of the packet.
    */
   uint32_t id;
   /**
-   * Its IP length in bytes.
+   * IP length of the packet in bytes.
    */
   uint32_t bytes;
   /**
-   * AQMLAB_ECN_...: what its header must say now.
+   * ECN field with which the packet must be sent: AQMLAB_ECN_...
    */
   uint8_t ecn;
 } aqmlab_departure;
 
 /**
- * Something that happened to a packet in the queue.
+ * An event of a packet in the queue.
  */
 typedef struct aqmlab_event {
   /**
-   * The packet.
+   * The caller's number of the packet.
    */
   uint32_t id;
   /**
-   * AQMLAB_QUEUED, AQMLAB_MARKED or AQMLAB_DROPPED.
+   * Kind of event: AQMLAB_QUEUED, AQMLAB_MARKED or AQMLAB_DROPPED.
    */
   uint8_t what;
   /**
-   * AQMLAB_WHY_...
+   * Reason of the event: AQMLAB_WHY_...
    */
   uint8_t why;
 } aqmlab_event;
 
 /**
- * What happened since creation. Always arrived = sent + dropped + waiting.
+ * Counts since creation. Always arrived = sent + dropped + waiting.
  */
 typedef struct aqmlab_stats {
   /**
-   * Packets handed to aqmlab_enqueue.
+   * Number of packets passed to aqmlab_enqueue.
    */
   uint64_t arrived;
   /**
-   * Packets accepted, those included that were dropped later.
+   * Number of packets accepted, including those that were dropped later.
    */
   uint64_t queued;
   /**
-   * Packets marked.
+   * Number of packets marked CE.
    */
   uint64_t marked;
   /**
-   * Packets dropped, whatever the cause.
+   * Number of packets dropped, for any reason.
    */
   uint64_t dropped;
   /**
-   * Packets dropped at random.
+   * Number of packets dropped by a random draw of the discipline (AQMLAB_WHY_EARLY).
    */
   uint64_t dropped_early;
   /**
-   * Packets dropped by a certain decision.
+   * Number of packets dropped by the discipline without a random draw (AQMLAB_WHY_FORCED).
    */
   uint64_t dropped_forced;
   /**
-   * Packets dropped because the buffer was full.
+   * Number of packets dropped because the buffer was full.
    */
   uint64_t dropped_overflow;
   /**
-   * Dropped because a later acknowledgement says all that they said.
+   * Number of acknowledgements dropped because a later one supersedes them.
    */
   uint64_t dropped_superseded;
   /**
-   * Packets sent.
+   * Number of packets dequeued.
    */
   uint64_t sent;
   /**
-   * Packets waiting.
+   * Number of packets waiting.
    */
   uint64_t waiting;
   /**
-   * IP bytes handed to aqmlab_enqueue.
+   * IP bytes passed to aqmlab_enqueue.
    */
   uint64_t arrived_bytes;
   /**
@@ -275,7 +276,7 @@ typedef struct aqmlab_stats {
    */
   uint64_t dropped_bytes;
   /**
-   * IP bytes sent.
+   * IP bytes dequeued.
    */
   uint64_t sent_bytes;
   /**
@@ -295,23 +296,23 @@ const char *aqmlab_version(void);
 
 /**
  * Writes the names of all disciplines, one per line, as far as they fit into `room` bytes with a
- * zero byte at the end. Returns the length of the whole text without that byte; `out` may be null
- * to learn it.
+ * zero byte at the end. Returns the length of the whole text in bytes, without the zero byte;
+ * `out` may be null to get this length only.
  */
 size_t aqmlab_names(char *out,
                     size_t room);
 
 /**
- * Creates a queue and writes it to `*queue`; aqmlab_destroy ends it.
+ * Creates a queue and writes its pointer to `*queue`; aqmlab_destroy destroys it.
  *
- * `name` is a discipline. `parameters` is a JSON object such as
+ * `name` is the name of a discipline. `parameters` is a JSON object such as
  * {"profile": "ns2", "min_th": 30, "target": "5 ms"}, with the fields that
  * `aqmlab describe NAME` lists, or null for the defaults. `line_bits_per_s`, 1 to 10^12, is the
- * rate of the line that the queue feeds: some disciplines need to know it. Queues with the same
- * arguments and packets make the same random decisions; `seed` chooses others. `now_ns` is the
- * present time.
+ * rate of the line that the queue feeds, which some disciplines need. Queues with equal arguments
+ * and packets make equal random decisions; another `seed` gives others. `now_ns` is the present
+ * time.
  *
- * With AQMLAB_ERROR_REFUSED, and only then, `error` holds a sentence that says what is wrong and
+ * Only with the result AQMLAB_ERROR_REFUSED, `error` holds a sentence that says what is wrong and
  * what to do, cut to fit into `error_room` bytes; `error` may be null.
  */
 aqmlab_status aqmlab_create(const char *name,
@@ -324,7 +325,8 @@ aqmlab_status aqmlab_create(const char *name,
                             size_t error_room);
 
 /**
- * Destroys a queue with all packets in it; null is nothing. The pointer must not be used again.
+ * Destroys a queue with all packets in it; does nothing for null. The pointer must not be used
+ * again.
  */
 void aqmlab_destroy(struct aqmlab_queue *queue);
 
@@ -337,32 +339,32 @@ aqmlab_status aqmlab_enqueue(struct aqmlab_queue *queue,
                              uint64_t now_ns);
 
 /**
- * Takes the next packet to send, when the line is free at `now_ns`; `departure` says which, and
- * what its ECN field must be. AQMLAB_NONE: the line rests. Call again after an arrival, or, if
- * packets still wait, at the time of aqmlab_next_tick. Packets may be dropped on the way: look at
- * the events.
+ * Dequeues the next packet to send; call it when the line is free at `now_ns`. Writes the packet's
+ * id and its new ECN field to `*departure`. AQMLAB_NONE: the line stays idle. Call again after an
+ * arrival, or, if packets still wait, at the time of aqmlab_next_tick. The discipline may drop
+ * packets in this call, which events report.
  */
 aqmlab_status aqmlab_dequeue(struct aqmlab_queue *queue,
                              uint64_t now_ns,
                              struct aqmlab_departure *departure);
 
 /**
- * Writes to `*at_ns` when the discipline has a periodic update to make. AQMLAB_NONE: never.
+ * Writes the time of the discipline's next periodic update to `*at_ns`. AQMLAB_NONE: it has none.
  */
 aqmlab_status aqmlab_next_tick(struct aqmlab_queue *queue, uint64_t *at_ns);
 
 /**
- * Makes all periodic updates that are due at `now_ns` or before. aqmlab_enqueue and
- * aqmlab_dequeue do so themselves; this is for a queue that is looked at while it rests, and for
- * disciplines that hold packets back.
+ * Runs all periodic updates that are due by `now_ns`. aqmlab_enqueue and aqmlab_dequeue also do
+ * this; call it before reading the gauges of an idle queue.
  */
 aqmlab_status aqmlab_tick(struct aqmlab_queue *queue,
                           uint64_t now_ns);
 
 /**
- * Moves events, oldest first, into the array `events` with room for `room` of them, and writes
- * their number to `*count`. Those that do not fit wait for the next call, and so do all that are
- * never taken: a caller that frees bodies by events takes them after each enqueue and dequeue.
+ * Moves events, oldest first, into the array `events`, which has room for `room` events, and
+ * writes their number to `*count`. Events that do not fit stay for the next call; they are never
+ * discarded, so take all events regularly, for example after each enqueue and dequeue to free
+ * dropped packets.
  */
 aqmlab_status aqmlab_take_events(struct aqmlab_queue *queue,
                                  struct aqmlab_event *events,
@@ -370,20 +372,20 @@ aqmlab_status aqmlab_take_events(struct aqmlab_queue *queue,
                                  size_t *count);
 
 /**
- * Writes how many packets and IP bytes wait. Either pointer may be null.
+ * Writes the number of packets and of IP bytes that wait. Either pointer may be null.
  */
 aqmlab_status aqmlab_backlog(struct aqmlab_queue *queue,
                              uint32_t *packets,
                              uint64_t *bytes);
 
 /**
- * Writes what happened since creation.
+ * Writes the counts since creation.
  */
 aqmlab_status aqmlab_get_stats(struct aqmlab_queue *queue, struct aqmlab_stats *stats);
 
 /**
- * Writes the names of the queue's gauges (its average, its probability, ...), one per line, as
- * aqmlab_names does. Returns 0 if the queue is null or broken.
+ * Writes the names of the queue's gauges (such as RED's average), one per line, as aqmlab_names
+ * does. Returns the length of the whole text in bytes, or 0 if the queue is null or broken.
  */
 size_t aqmlab_gauges(struct aqmlab_queue *queue,
                      char *out,

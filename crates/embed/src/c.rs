@@ -1,11 +1,10 @@
-//! The C functions. Comments here are those of `include/aqmlab.h` and speak of C.
+//! The functions of the C interface. Their comments also become those of `include/aqmlab.h`.
 //!
 //! Every pointer is tested for null and alignment before it is used, every function body runs
-//! behind `catch_unwind`, and a queue whose discipline panicked answers nothing but an error. What
-//! cannot be tested is the caller's promise, in the words of the header: that a pointer which is
-//! neither null nor misaligned points to what its type says, that a queue is used by one thread at
-//! a time and not after its destruction.
-// The promises are written for readers of C, function by function, not in sections "Safety".
+//! inside `catch_unwind`, and all calls for a queue whose discipline panicked return an error. Two
+//! promises of the caller cannot be tested: a pointer that is neither null nor misaligned points to
+//! a value of its type, and a queue is used by one thread at a time and never after its
+// destruction. The promises are in the comments for readers of C, not in sections "Safety".
 #![allow(unsafe_code, clippy::missing_safety_doc)]
 
 mod types;
@@ -26,13 +25,13 @@ pub struct Queue {
     broken: bool,
 }
 
-// A queue may be handed from thread to thread.
+// The header promises that different threads may use a queue, one at a time.
 const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<Queue>();
 };
 
-/// Runs `body`; a panic becomes an error.
+/// Runs `body`; turns a panic into AQMLAB_ERROR_BROKEN.
 fn guard(body: impl FnOnce() -> Result<Status, Status>) -> Status {
     let caught = catch_unwind(AssertUnwindSafe(body));
     caught.unwrap_or(Err(AQMLAB_ERROR_BROKEN)).unwrap_or_else(|error| error)
@@ -46,8 +45,8 @@ fn fits<T>(pointer: *const T) -> Result<(), Status> {
     }
 }
 
-/// Runs `body` on a queue. The caller promises that the pointer is null or a queue that is in use
-/// nowhere else.
+/// Runs `body` on a queue. The caller promises that the pointer is null or a queue that no other
+/// call uses now.
 unsafe fn with(
     queue: *mut Queue,
     body: impl FnOnce(&mut queue::Queue) -> Result<Status, Status>,
@@ -55,12 +54,12 @@ unsafe fn with(
     if let Err(error) = fits(queue) {
         return error;
     }
-    // SAFETY: not null, aligned, and by the caller's promise a queue that nobody else uses.
+    // SAFETY: not null, aligned, and by the caller's promise a queue that no other call uses.
     let queue = unsafe { &mut *queue };
     if queue.broken {
         return AQMLAB_ERROR_BROKEN;
     }
-    // The queue counts as broken until the body returns: a panic leaves it so.
+    // The queue counts as broken until `body` returns: after a panic it stays broken.
     queue.broken = true;
     guard(|| {
         let answer = body(&mut queue.queue);
@@ -69,8 +68,7 @@ unsafe fn with(
     })
 }
 
-/// Writes `value` to where the caller wants it. The caller promises that a pointer that is not
-/// null points to room for it.
+/// Writes `value` to `*out`. The caller promises that `out` is null or has room for a T.
 unsafe fn put<T>(out: *mut T, value: T) -> Result<(), Status> {
     fits(out)?;
     // SAFETY: not null, aligned, and by the caller's promise room for a T.
@@ -85,14 +83,14 @@ unsafe fn text<'a>(pointer: *const c_char) -> Result<&'a str, Status> {
     unsafe { CStr::from_ptr(pointer) }.to_str().map_err(|_| AQMLAB_ERROR_ARGUMENT)
 }
 
-/// Copies as much of `text` as fits, whole characters only, and a zero byte. Answers the length of
-/// the whole text. The caller promises that `out` is null or has `room` bytes.
+/// Copies as many whole characters of `text` as fit, and a zero byte. Returns the length of the
+/// whole text in bytes. The caller promises that `out` is null or has `room` bytes.
 unsafe fn copy(text: &str, out: *mut c_char, room: usize) -> usize {
     if !out.is_null() && room > 0 {
         let end = (0..=text.len().min(room - 1)).rev().find(|end| text.is_char_boundary(*end));
         let end = end.unwrap_or(0);
-        // SAFETY: `end` < `room`, and by the caller's promise `out` has room for that many bytes;
-        // a text of ours does not overlap with it.
+        // SAFETY: `end` < `room`, and by the caller's promise `out` has room for `room` bytes; a
+        // Rust text does not overlap with it.
         unsafe {
             out.copy_from_nonoverlapping(text.as_ptr().cast(), end);
             out.add(end).write(0);
@@ -108,8 +106,8 @@ pub extern "C" fn aqmlab_version() -> *const c_char {
 }
 
 /// Writes the names of all disciplines, one per line, as far as they fit into `room` bytes with a
-/// zero byte at the end. Returns the length of the whole text without that byte; `out` may be null
-/// to learn it.
+/// zero byte at the end. Returns the length of the whole text in bytes, without the zero byte;
+/// `out` may be null to get this length only.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_names(out: *mut c_char, room: usize) -> usize {
     let names =
@@ -119,16 +117,16 @@ pub unsafe extern "C" fn aqmlab_names(out: *mut c_char, room: usize) -> usize {
     unsafe { copy(&names, out, room) }
 }
 
-/// Creates a queue and writes it to `*queue`; aqmlab_destroy ends it.
+/// Creates a queue and writes its pointer to `*queue`; aqmlab_destroy destroys it.
 ///
-/// `name` is a discipline. `parameters` is a JSON object such as
+/// `name` is the name of a discipline. `parameters` is a JSON object such as
 /// {"profile": "ns2", "min_th": 30, "target": "5 ms"}, with the fields that
 /// `aqmlab describe NAME` lists, or null for the defaults. `line_bits_per_s`, 1 to 10^12, is the
-/// rate of the line that the queue feeds: some disciplines need to know it. Queues with the same
-/// arguments and packets make the same random decisions; `seed` chooses others. `now_ns` is the
-/// present time.
+/// rate of the line that the queue feeds, which some disciplines need. Queues with equal arguments
+/// and packets make equal random decisions; another `seed` gives others. `now_ns` is the present
+/// time.
 ///
-/// With AQMLAB_ERROR_REFUSED, and only then, `error` holds a sentence that says what is wrong and
+/// Only with the result AQMLAB_ERROR_REFUSED, `error` holds a sentence that says what is wrong and
 /// what to do, cut to fit into `error_room` bytes; `error` may be null.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)] // a structure would have to be versioned
@@ -164,12 +162,13 @@ pub unsafe extern "C" fn aqmlab_create(
     })
 }
 
-/// Destroys a queue with all packets in it; null is nothing. The pointer must not be used again.
+/// Destroys a queue with all packets in it; does nothing for null. The pointer must not be used
+/// again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_destroy(queue: *mut Queue) {
     if fits(queue).is_ok() {
-        // SAFETY: not null, and by the caller's promise a queue of aqmlab_create that is in use
-        // nowhere else and destroyed once.
+        // SAFETY: not null, and by the caller's promise a queue of aqmlab_create that no other call
+        // uses and that is destroyed once.
         let queue = unsafe { Box::from_raw(queue) };
         let _ = catch_unwind(AssertUnwindSafe(|| drop(queue)));
     }
@@ -183,7 +182,7 @@ pub unsafe extern "C" fn aqmlab_enqueue(
     packet: *const PacketIn,
     now_ns: u64,
 ) -> Status {
-    // SAFETY: the caller promises that `queue` is null or a queue in use nowhere else.
+    // SAFETY: the caller promises that `queue` is null or a queue that no other call uses.
     unsafe {
         with(queue, |queue| {
             fits(packet)?;
@@ -195,18 +194,18 @@ pub unsafe extern "C" fn aqmlab_enqueue(
     }
 }
 
-/// Takes the next packet to send, when the line is free at `now_ns`; `departure` says which, and
-/// what its ECN field must be. AQMLAB_NONE: the line rests. Call again after an arrival, or, if
-/// packets still wait, at the time of aqmlab_next_tick. Packets may be dropped on the way: look at
-/// the events.
+/// Dequeues the next packet to send; call it when the line is free at `now_ns`. Writes the packet's
+/// id and its new ECN field to `*departure`. AQMLAB_NONE: the line stays idle. Call again after an
+/// arrival, or, if packets still wait, at the time of aqmlab_next_tick. The discipline may drop
+/// packets in this call, which events report.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_dequeue(
     queue: *mut Queue,
     now_ns: u64,
     departure: *mut Departure,
 ) -> Status {
-    // SAFETY: the caller promises that `queue` is null or a queue in use nowhere else, and that
-    // `departure` has room for one.
+    // SAFETY: the caller promises that `queue` is null or a queue that no other call uses, and that
+    // `departure` has room for a departure.
     unsafe {
         with(queue, |queue| {
             fits(departure)?;
@@ -220,10 +219,10 @@ pub unsafe extern "C" fn aqmlab_dequeue(
     }
 }
 
-/// Writes to `*at_ns` when the discipline has a periodic update to make. AQMLAB_NONE: never.
+/// Writes the time of the discipline's next periodic update to `*at_ns`. AQMLAB_NONE: it has none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_next_tick(queue: *mut Queue, at_ns: *mut u64) -> Status {
-    // SAFETY: the caller promises that `queue` is null or a queue in use nowhere else, and that
+    // SAFETY: the caller promises that `queue` is null or a queue that no other call uses, and that
     // `at_ns` has room for a number.
     unsafe {
         with(queue, |queue| {
@@ -235,12 +234,11 @@ pub unsafe extern "C" fn aqmlab_next_tick(queue: *mut Queue, at_ns: *mut u64) ->
     }
 }
 
-/// Makes all periodic updates that are due at `now_ns` or before. aqmlab_enqueue and
-/// aqmlab_dequeue do so themselves; this is for a queue that is looked at while it rests, and for
-/// disciplines that hold packets back.
+/// Runs all periodic updates that are due by `now_ns`. aqmlab_enqueue and aqmlab_dequeue also do
+/// this; call it before reading the gauges of an idle queue.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_tick(queue: *mut Queue, now_ns: u64) -> Status {
-    // SAFETY: the caller promises that `queue` is null or a queue in use nowhere else.
+    // SAFETY: the caller promises that `queue` is null or a queue that no other call uses.
     unsafe {
         with(queue, |queue| {
             queue.tick(now_ns).map_err(status)?;
@@ -249,9 +247,10 @@ pub unsafe extern "C" fn aqmlab_tick(queue: *mut Queue, now_ns: u64) -> Status {
     }
 }
 
-/// Moves events, oldest first, into the array `events` with room for `room` of them, and writes
-/// their number to `*count`. Those that do not fit wait for the next call, and so do all that are
-/// never taken: a caller that frees bodies by events takes them after each enqueue and dequeue.
+/// Moves events, oldest first, into the array `events`, which has room for `room` events, and
+/// writes their number to `*count`. Events that do not fit stay for the next call; they are never
+/// discarded, so take all events regularly, for example after each enqueue and dequeue to free
+/// dropped packets.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_take_events(
     queue: *mut Queue,
@@ -259,7 +258,7 @@ pub unsafe extern "C" fn aqmlab_take_events(
     room: usize,
     count: *mut usize,
 ) -> Status {
-    // SAFETY: the caller promises that `queue` is null or a queue in use nowhere else, that
+    // SAFETY: the caller promises that `queue` is null or a queue that no other call uses, that
     // `events` has room for `room` events, and `count` for a number.
     unsafe {
         with(queue, |queue| {
@@ -276,15 +275,15 @@ pub unsafe extern "C" fn aqmlab_take_events(
     }
 }
 
-/// Writes how many packets and IP bytes wait. Either pointer may be null.
+/// Writes the number of packets and of IP bytes that wait. Either pointer may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_backlog(
     queue: *mut Queue,
     packets: *mut u32,
     bytes: *mut u64,
 ) -> Status {
-    // SAFETY: the caller promises that `queue` is null or a queue in use nowhere else, and that
-    // what is not null has room for a number.
+    // SAFETY: the caller promises that `queue` is null or a queue that no other call uses, and that
+    // a pointer that is not null has room for a number.
     unsafe {
         with(queue, |queue| {
             let backlog = queue.backlog();
@@ -299,11 +298,11 @@ pub unsafe extern "C" fn aqmlab_backlog(
     }
 }
 
-/// Writes what happened since creation.
+/// Writes the counts since creation.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_get_stats(queue: *mut Queue, stats: *mut Stats) -> Status {
-    // SAFETY: the caller promises that `queue` is null or a queue in use nowhere else, and that
-    // `stats` has room for them.
+    // SAFETY: the caller promises that `queue` is null or a queue that no other call uses, and that
+    // `stats` has room for the counts.
     unsafe {
         with(queue, |queue| {
             let (counts, backlog) = (queue.counts(), queue.backlog());
@@ -330,12 +329,12 @@ pub unsafe extern "C" fn aqmlab_get_stats(queue: *mut Queue, stats: *mut Stats) 
     }
 }
 
-/// Writes the names of the queue's gauges (its average, its probability, ...), one per line, as
-/// aqmlab_names does. Returns 0 if the queue is null or broken.
+/// Writes the names of the queue's gauges (such as RED's average), one per line, as aqmlab_names
+/// does. Returns the length of the whole text in bytes, or 0 if the queue is null or broken.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_gauges(queue: *mut Queue, out: *mut c_char, room: usize) -> usize {
     let mut names = String::new();
-    // SAFETY: the caller promises that `queue` is null or a queue in use nowhere else, and that
+    // SAFETY: the caller promises that `queue` is null or a queue that no other call uses, and that
     // `out` is null or has `room` bytes.
     unsafe {
         with(queue, |queue| {
@@ -354,8 +353,8 @@ pub unsafe extern "C" fn aqmlab_gauge(
     name: *const c_char,
     value: *mut f64,
 ) -> Status {
-    // SAFETY: the caller promises that `queue` is null or a queue in use nowhere else, that `name`
-    // ends with a zero byte, and that `value` has room for a number.
+    // SAFETY: the caller promises that `queue` is null or a queue that no other call uses, that
+    // `name` ends with a zero byte, and that `value` has room for a number.
     unsafe {
         with(queue, |queue| {
             fits(value)?;

@@ -1,8 +1,8 @@
 //! The queue disciplines for C programs: `libaqmlab.a`, `libaqmlab.so` and `include/aqmlab.h`.
 //!
-//! Reading order: [`queue`] is one queue with its clock, events and counts, in safe Rust; [`c`] is
-//! the same as C functions, and the only place of this workspace where pointers are raw. A Rust
-//! program needs neither: it uses the crate `aqm`.
+//! Reading order: [`queue`] is one queue with its clock, events and counts, in safe Rust; [`c`] has
+//! the C functions that call it. Only [`c`] has raw pointers. A Rust program needs neither: it uses
+//! the crate `aqm`.
 
 pub mod c;
 pub mod queue;

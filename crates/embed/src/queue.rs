@@ -1,4 +1,4 @@
-//! One queue as an embedding program uses it: its clock, its events, its counts.
+//! One queue for an embedding program: a discipline with its clock, events and counts.
 
 use std::collections::VecDeque;
 
@@ -6,28 +6,28 @@ use aqm::{Cx, Discipline};
 use packet::{Backlog, DropReason, Event, Instant, Packet, Rate, Rng};
 use serde_json::Value as Json;
 
-/// Largest packet in bytes.
+/// Largest size of a packet in bytes.
 pub const MAX_PACKET_BYTES: u32 = 1 << 24;
-/// Fastest line in bit/s.
+/// Highest rate of a line in bit/s.
 pub const MAX_BITS_PER_S: u64 = 1_000_000_000_000;
 /// How long a queue may live, in nanoseconds (146 years), so that no sum of times overflows.
 const LIFETIME: u64 = 1 << 62;
 
-/// What a call cannot be carried out with.
+/// Why a call was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misuse {
-    /// The time lies before that of an earlier call, or more than 146 years after the first.
+    /// The time is before that of an earlier call, or more than 146 years after creation.
     Time,
     /// A size is zero or too large.
     Argument,
 }
 
-/// A packet that leaves.
+/// A packet that was dequeued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The packet, with the ECN field with which it leaves.
+    /// The caller's number of the packet.
     pub id: u32,
-    /// Its IP length.
+    /// IP length in bytes.
     pub bytes: u32,
     /// The ECN field with which it leaves.
     pub ecn: packet::Ecn,
@@ -35,51 +35,51 @@ pub struct Sent {
     pub waited_ns: u64,
 }
 
-/// What happened in a queue so far.
+/// Counts of a queue since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets that arrived, and their bytes.
+    /// Number of packets that arrived, and their bytes.
     pub arrived: (u64, u64),
-    /// Packets that were accepted, some of them to be dropped later.
+    /// Number of packets that were accepted; some of them may have been dropped later.
     pub queued: u64,
-    /// Packets that were marked "congestion experienced".
+    /// Number of packets that were marked CE.
     pub marked: u64,
-    /// Packets that were dropped, in the order of [`DropReason::ALL`].
+    /// Number of packets that were dropped, by reason, in the order of [`DropReason::ALL`].
     pub dropped: [u64; DropReason::ALL.len()],
-    /// Their bytes.
+    /// Bytes of all dropped packets.
     pub dropped_bytes: u64,
-    /// Packets that left, and their bytes.
+    /// Number of packets that were dequeued, and their bytes.
     pub sent: (u64, u64),
 }
 
-/// Position of a cause in [`DropReason::ALL`].
+/// Index of a reason in [`DropReason::ALL`].
 pub fn cause(why: DropReason) -> usize {
     DropReason::ALL.iter().position(|one| *one == why).expect("DropReason::ALL has every cause")
 }
 
-/// A queue discipline with its random stream. Runs the discipline's periodic updates itself,
-/// before whatever happens at the same time.
+/// A queue discipline with its random stream. A call with a time first runs the discipline's
+/// periodic updates that are due.
 pub struct Queue {
     discipline: Box<dyn Discipline>,
     rng: Rng,
-    /// The caller's time at which the discipline's is zero.
+    /// The caller's time of the queue's creation, ns; the discipline's time zero.
     start: u64,
-    /// The discipline's time.
+    /// Time of the latest call, since the creation.
     now: Instant,
-    /// The line is idle because nothing could be sent; it calls the discipline again only if
-    /// something waits.
+    /// Whether the last dequeue returned no packet. Then the discipline's dequeue is called again
+    /// only if packets wait.
     resting: bool,
     events: VecDeque<Event>,
     counts: Counts,
 }
 
 impl Queue {
-    /// The discipline called `name` with `parameters` (JSON of a table, as in a scenario) before a
-    /// line of `bits_per_s`. Draws from the stream "draws" of `seed`, as a trial of that seed
-    /// does. `now_ns` is the caller's time.
+    /// A queue with the discipline called `name`, for a line of `bits_per_s`. `parameters` is a
+    /// JSON object, as a scenario has it. Random numbers are from the stream "draws" of `seed`, as
+    /// in a trial with that seed. `now_ns` is the caller's present time.
     ///
     /// # Errors
-    /// One sentence that names what is wrong and the remedy.
+    /// A sentence on what is wrong, and the remedy.
     pub fn new(
         name: &str,
         parameters: &str,
@@ -101,7 +101,7 @@ impl Queue {
         Ok(Queue::around(discipline, Rng::named(seed, "draws"), now_ns))
     }
 
-    /// A queue that `discipline` holds, drawing from `rng`.
+    /// A queue with this discipline, whose random numbers are from `rng`.
     pub fn around(discipline: Box<dyn Discipline>, rng: Rng, now_ns: u64) -> Self {
         Queue {
             discipline,
@@ -114,10 +114,10 @@ impl Queue {
         }
     }
 
-    /// Runs every update that is due at `now_ns` or before.
+    /// Runs all periodic updates that are due by `now_ns`.
     ///
     /// # Errors
-    /// The time is not possible.
+    /// If the time is out of range.
     pub fn tick(&mut self, now_ns: u64) -> Result<(), Misuse> {
         let now = now_ns.checked_sub(self.start).map(Instant::from_nanos).ok_or(Misuse::Time)?;
         if now < self.now || now.nanos() > LIFETIME {
@@ -131,10 +131,10 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes in a packet; its `arrived` is set here.
+    /// Offers a packet to the discipline. Sets the packet's `arrived`.
     ///
     /// # Errors
-    /// The time or the packet's size is not possible.
+    /// If the time or the packet's size is out of range.
     pub fn enqueue(&mut self, mut packet: Packet, now_ns: u64) -> Result<(), Misuse> {
         if !(1..=MAX_PACKET_BYTES).contains(&packet.bytes) {
             return Err(Misuse::Argument);
@@ -147,11 +147,10 @@ impl Queue {
         Ok(())
     }
 
-    /// The packet to send, when the line is free. If there is none, the line is idle; further calls
-    /// reach the discipline only if something waits.
+    /// Dequeues the next packet to send; call it when the line is free. `None`: the line is idle.
     ///
     /// # Errors
-    /// The time is not possible.
+    /// If the time is out of range.
     pub fn dequeue(&mut self, now_ns: u64) -> Result<Option<Sent>, Misuse> {
         self.tick(now_ns)?;
         if self.resting && self.backlog().packets == 0 {
@@ -176,27 +175,27 @@ impl Queue {
         ask(&mut *self.discipline, &mut Cx { now: self.now, rng: &mut self.rng, out: &mut out })
     }
 
-    /// When [`Queue::tick`] has something to do next, in the caller's time.
+    /// Time of the next periodic update, in the caller's time (ns).
     pub fn next_tick(&self) -> Option<u64> {
         self.discipline.next_tick().map(|at| at.nanos().saturating_add(self.start))
     }
-    /// The oldest event that has not been taken.
+    /// Takes the oldest event that has not been taken.
     pub fn take_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
-    /// Events that have not been taken.
+    /// Number of events that have not been taken.
     pub fn events(&self) -> usize {
         self.events.len()
     }
-    /// What waits.
+    /// Packets and bytes that wait.
     pub fn backlog(&self) -> Backlog {
         self.discipline.backlog()
     }
-    /// What happened so far.
+    /// Counts since the creation.
     pub const fn counts(&self) -> &Counts {
         &self.counts
     }
-    /// Inner state by name.
+    /// Names and values of the discipline's gauges.
     pub fn gauges(&self) -> Vec<(&'static str, f64)> {
         let mut gauges = Vec::new();
         self.discipline.gauges(&mut |name, value| gauges.push((name, value)));

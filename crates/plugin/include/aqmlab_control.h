@@ -16,48 +16,48 @@
 #include "aqmlab_plugin.h"
 
 /**
- * Version of this interface. It changes when any structure or meaning here does.
+ * Version of this interface. It changes when any structure or meaning in this file changes.
  */
 #define AQMLAB_CONTROL_VERSION 1
 
 /**
- * State of loss recovery: no loss or mark is being answered.
+ * State of loss recovery: the sender is not reacting to a loss or mark (TCP_CA_Open of Linux).
  */
 #define AQMLAB_STATE_OPEN 0
 
 /**
- * Marks were reported less than a window of data ago: the window is being reduced.
+ * State of loss recovery: the window is being reduced after marks (TCP_CA_CWR of Linux).
  */
 #define AQMLAB_STATE_CWR 1
 
 /**
- * Losses are being repaired (fast recovery).
+ * State of loss recovery: losses are being repaired by fast recovery.
  */
 #define AQMLAB_STATE_RECOVERY 2
 
 /**
- * Losses are being repaired after a retransmission timeout.
+ * State of loss recovery: losses are being repaired after a retransmission timeout.
  */
 #define AQMLAB_STATE_LOSS 3
 
 /**
- * ECN of RFC 3168: ECT(0), one echo per window of data.
+ * ECN of RFC 3168: packets are ECT(0), and marks are reported once per window of data.
  */
 #define AQMLAB_ECN_OF_RFC3168 0
 
 /**
- * ECN of RFC 8257 (DCTCP): ECT(0), `marked` says which bytes were marked.
+ * ECN of RFC 8257 (DCTCP): packets are ECT(0), and `marked` counts the marked bytes.
  */
 #define AQMLAB_ECN_OF_DCTCP 1
 
 /**
- * ECN of RFC 9331 (L4S): ECT(1), `marked` says which bytes were marked.
+ * ECN of RFC 9331 (L4S): packets are ECT(1), and `marked` counts the marked bytes.
  */
 #define AQMLAB_ECN_OF_L4S 2
 
 /**
- * Flag: the control sets cwnd at all times. Without it, while a loss or mark is answered, the
- * transport leads cwnd to ssthresh (RFC 6937), and the control leaves cwnd alone meanwhile.
+ * Flag: the control sets cwnd at all times. Without it, the transport moves cwnd towards ssthresh
+ * after a loss or mark (RFC 6937), and the control must not set cwnd meanwhile.
  */
 #define AQMLAB_OWN_WINDOW 1
 
@@ -72,17 +72,18 @@
 #define AQMLAB_PACED 4
 
 /**
- * Flag: the control reads the delivery rate and what is reported of each lost segment.
+ * Flag: the control needs delivery-rate samples, and `on_lost` for each lost segment.
  */
 #define AQMLAB_RATES 8
 
 /**
- * Stands for "no time".
+ * Stands for a time without a value.
  */
 #define AQMLAB_NO_TIME UINT64_MAX
 
 /**
- * What a control sets. Amounts are bytes. It is valid during the call only.
+ * Windows and pacing rate, which the control sets, and the state of the connection. Amounts are in
+ * bytes. The structure is valid during the call only.
  */
 typedef struct aqmlab_control_window {
   /**
@@ -99,7 +100,7 @@ typedef struct aqmlab_control_window {
    */
   uint64_t pacing_bits_per_s;
   /**
-   * Now, in nanoseconds since the run began.
+   * Time of the call, in nanoseconds since the run began.
    */
   uint64_t now_ns;
   /**
@@ -107,11 +108,11 @@ typedef struct aqmlab_control_window {
    */
   uint64_t outstanding;
   /**
-   * The peer's receive window.
+   * Receive window of the peer.
    */
   uint64_t peer_window;
   /**
-   * Smoothed round trip in nanoseconds; 0 before the first.
+   * Smoothed round-trip time in nanoseconds; 0 before the first sample.
    */
   uint64_t srtt_ns;
   /**
@@ -119,29 +120,29 @@ typedef struct aqmlab_control_window {
    */
   uint32_t mss;
   /**
-   * Not for the control.
+   * Padding; the control must not use it.
    */
   uint32_t unused;
 } aqmlab_control_window;
 
 /**
- * What one acknowledgement reports. Amounts are bytes.
+ * A sample of the connection at one acknowledgement. Amounts are in bytes.
  */
 typedef struct aqmlab_control_ack {
   /**
-   * Newly acknowledged, cumulatively or selectively.
+   * Bytes newly acknowledged, cumulatively or selectively.
    */
   uint64_t delivered;
   /**
-   * Of these, what the cumulative acknowledgement covers.
+   * Bytes of `delivered` that the cumulative acknowledgement covers.
    */
   uint64_t acked;
   /**
-   * Newly found lost.
+   * Bytes newly found lost.
    */
   uint64_t lost;
   /**
-   * Of `delivered`, what is reported to have arrived marked.
+   * Bytes of `delivered` that were reported to have arrived with CE.
    */
   uint64_t marked;
   /**
@@ -149,24 +150,25 @@ typedef struct aqmlab_control_ack {
    */
   uint64_t in_flight_before;
   /**
-   * Bytes in flight after it.
+   * Bytes in flight after this acknowledgement.
    */
   uint64_t in_flight;
   /**
-   * The newest round-trip time that it measures, in nanoseconds; AQMLAB_NO_TIME if it measures
-   * none.
+   * Newest round-trip time that this acknowledgement measures, in nanoseconds; AQMLAB_NO_TIME if
+   * it measures none.
    */
   uint64_t rtt_ns;
   /**
-   * Smoothed round trip in nanoseconds; 0 before the first.
+   * Smoothed round-trip time in nanoseconds; 0 before the first sample.
    */
   uint64_t srtt_ns;
   /**
-   * Smallest round trip of the last 300 s, in nanoseconds.
+   * Smallest round-trip time of the last 300 s, in nanoseconds.
    */
   uint64_t min_rtt_ns;
   /**
-   * The earliest time at which pacing lets the next segment be sent.
+   * Earliest time at which pacing lets the next segment be sent, in nanoseconds since the run
+   * began.
    */
   uint64_t next_send_ns;
   /**
@@ -186,35 +188,35 @@ typedef struct aqmlab_control_ack {
    */
   uint64_t rate_total_delivered;
   /**
-   * Bytes in flight when that segment was sent.
+   * Bytes in flight when the newest acknowledged segment was sent.
    */
   uint64_t rate_sent_in_flight;
   /**
-   * Bytes lost since the segment was sent that this acknowledgement samples.
+   * Bytes found lost since the newest acknowledged segment was sent.
    */
   uint64_t rate_lost;
   /**
-   * Segments newly acknowledged, as Linux counts them for growth.
+   * Number of segments newly acknowledged, as Linux counts them for growing the window.
    */
   uint32_t segments;
   /**
-   * AQMLAB_STATE_...
+   * State of loss recovery: AQMLAB_STATE_...
    */
   uint8_t state;
   /**
-   * 1 if a round trip has passed.
+   * 1 if this acknowledgement ends a round trip.
    */
   uint8_t round;
   /**
-   * 1 if the window was the limit since the round began.
+   * 1 if cwnd limited sending at some time in this round trip.
    */
   uint8_t window_limited;
   /**
-   * 1 if the window may grow: it was the limit, and nothing reduces it.
+   * 1 if cwnd may grow: it limited sending, and no loss or mark is reducing it.
    */
   uint8_t may_grow;
   /**
-   * 1 if the program, not the window, limited the sending of the rate sample.
+   * 1 if the rate sample is application-limited: data to send was lacking, not window.
    */
   uint8_t app_limited;
   /**
@@ -222,13 +224,13 @@ typedef struct aqmlab_control_ack {
    */
   uint8_t paced;
   /**
-   * Not for the control.
+   * Padding; the control must not use it.
    */
   uint8_t unused[6];
 } aqmlab_control_ack;
 
 /**
- * A segment found lost. Amounts are bytes.
+ * A segment that was found lost. Amounts are in bytes.
  */
 typedef struct aqmlab_control_lost {
   /**
@@ -236,11 +238,11 @@ typedef struct aqmlab_control_lost {
    */
   uint64_t bytes;
   /**
-   * Bytes in flight when it was sent, itself included.
+   * Bytes in flight when the segment was sent, including the segment.
    */
   uint64_t sent_in_flight;
   /**
-   * Bytes found lost since it was sent, itself included.
+   * Bytes found lost since the segment was sent, including the segment.
    */
   uint64_t lost;
   /**
@@ -248,18 +250,18 @@ typedef struct aqmlab_control_lost {
    */
   uint64_t total_delivered;
   /**
-   * 1 if the program, not the window, limited the sending when it was sent.
+   * 1 if the connection was application-limited when the segment was sent.
    */
   uint8_t app_limited;
   /**
-   * Not for the control.
+   * Padding; the control must not use it.
    */
   uint8_t unused[7];
 } aqmlab_control_lost;
 
 /**
  * A congestion control: its description and its functions. `state` is what `create` returned; one
- * thread at a time uses it. Without `on_ecn` or `on_timeout`, `on_loss` stands for it.
+ * thread at a time uses it. If `on_ecn` or `on_timeout` is null, `on_loss` is called instead.
  */
 typedef struct aqmlab_control_table {
   /**
@@ -267,23 +269,23 @@ typedef struct aqmlab_control_table {
    */
   uint32_t version;
   /**
-   * Size of this structure.
+   * Size of this structure in bytes.
    */
   uint32_t size;
   /**
-   * Size of aqmlab_control_window.
+   * Size of aqmlab_control_window in bytes.
    */
   uint32_t window_size;
   /**
-   * Size of aqmlab_control_ack.
+   * Size of aqmlab_control_ack in bytes.
    */
   uint32_t ack_size;
   /**
-   * Its name: letters, digits and underscores.
+   * Name of the control: letters, digits and underscores.
    */
   const char *name;
   /**
-   * What it does, in a sentence.
+   * What the control does, in a sentence.
    */
   const char *summary;
   /**
@@ -291,7 +293,7 @@ typedef struct aqmlab_control_table {
    */
   const char *source;
   /**
-   * Its parameters.
+   * Parameters of the control.
    */
   const aqmlab_plugin_parameter *parameters;
   /**
@@ -303,20 +305,21 @@ typedef struct aqmlab_control_table {
    */
   uint32_t gauge_count;
   /**
-   * AQMLAB_OWN_WINDOW and the other flags, added.
+   * Sum of the flags: AQMLAB_OWN_WINDOW, AQMLAB_OWN_MARKS, AQMLAB_PACED, AQMLAB_RATES.
    */
   uint32_t flags;
   /**
-   * AQMLAB_ECN_OF_...
+   * Kind of ECN: AQMLAB_ECN_OF_...
    */
   uint32_t ecn;
   /**
-   * The names of its gauges.
+   * Names of the gauges.
    */
   const char *const *gauge_names;
   /**
-   * Creates one connection's state, from a value for each parameter. Null: refused, `error` says
-   * why, in at most `room` bytes with the zero at the end.
+   * Creates the state of one connection. `values` has a value for each parameter. To refuse
+   * them, return null and write the reason into `error`: at most `room` bytes with the zero byte
+   * at the end.
    */
   void *(*create)(const double *values, char *error, size_t room);
   /**
@@ -346,21 +349,22 @@ typedef struct aqmlab_control_table {
    */
   void (*on_timeout)(void *state, struct aqmlab_control_window *window);
   /**
-   * May be null: the last reduction was wrong, and the transport has put back both windows.
+   * May be null: the last reduction was spurious, and the transport has restored cwnd and
+   * ssthresh.
    */
   void (*on_undo)(void *state, struct aqmlab_control_window *window);
   /**
-   * May be null: a segment is sent after the program had nothing to send for `idle_ns`.
+   * May be null: a segment is sent after the application had nothing to send for `idle_ns`.
    */
   void (*on_app_limited)(void *state, struct aqmlab_control_window *window, uint64_t idle_ns);
   /**
-   * May be null: a segment was found lost. The window cannot be set here.
+   * May be null: a segment was found lost. The control cannot set the windows in this call.
    */
   void (*on_lost)(void *state,
                   const struct aqmlab_control_window *window,
                   const struct aqmlab_control_lost *lost);
   /**
-   * Writes `gauge_count` numbers. May be null without gauges.
+   * Writes the values of all gauges into `values`. May be null without gauges.
    */
   void (*gauges)(const void *state, double *values);
 } aqmlab_control_table;

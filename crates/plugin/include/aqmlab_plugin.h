@@ -16,27 +16,27 @@
 #include <stdint.h>
 
 /**
- * Version of this interface. It changes when any structure or meaning here does.
+ * Version of this interface. It changes when any structure or meaning in this file changes.
  */
 #define AQMLAB_PLUGIN_VERSION 2
 
 /**
- * The transport does not understand ECN. These are the two bits of the IP header.
+ * Not-ECT: not ECN-capable. The AQMLAB_ECN_... numbers are the bits of the IP header's ECN field.
  */
 #define AQMLAB_ECN_NOT_ECT 0
 
 /**
- * ECN-capable, codepoint 1 (L4S).
+ * ECT(1): ECN-capable, for L4S.
  */
 #define AQMLAB_ECN_ECT1 1
 
 /**
- * ECN-capable, codepoint 0.
+ * ECT(0): ECN-capable.
  */
 #define AQMLAB_ECN_ECT0 2
 
 /**
- * Congestion experienced.
+ * CE: congestion experienced.
  */
 #define AQMLAB_ECN_CE 3
 
@@ -46,82 +46,86 @@
 #define AQMLAB_ACK_NO 0
 
 /**
- * A pure acknowledgement that must arrive: a duplicate, or with news besides its number.
+ * A pure acknowledgement that must arrive: a duplicate, or one with new SACK blocks, flags or
+ * other signals besides its acknowledgement number.
  */
 #define AQMLAB_ACK_NEEDED 1
 
 /**
- * A pure acknowledgement that says all that earlier ones of its flow said, and more.
+ * A pure acknowledgement whose only news is a higher number: it supersedes earlier such ones of
+ * its flow.
  */
 #define AQMLAB_ACK_NEWER 2
 
 /**
- * The packet waits.
+ * Event: the packet was queued.
  */
 #define AQMLAB_QUEUED 0
 
 /**
- * The packet waits, marked "congestion experienced".
+ * Event: the packet was marked CE.
  */
 #define AQMLAB_MARKED 1
 
 /**
- * The packet is gone.
+ * Event: the packet was dropped.
  */
 #define AQMLAB_DROPPED 2
 
 /**
- * A random early decision of the discipline.
+ * Reason: the discipline's decision by a random draw (early drop or mark).
  */
 #define AQMLAB_WHY_EARLY 1
 
 /**
- * A certain decision of the discipline.
+ * Reason: the discipline's decision without a random draw (forced drop or mark).
  */
 #define AQMLAB_WHY_FORCED 2
 
 /**
- * The buffer was full.
+ * Reason: the buffer was full.
  */
 #define AQMLAB_WHY_OVERFLOW 3
 
 /**
- * A later acknowledgement of its flow says all that it said.
+ * Reason: a later acknowledgement of its flow supersedes it (ACK filtering).
  */
 #define AQMLAB_WHY_SUPERSEDED 4
 
 /**
- * Answer of `admit`: the packet may wait.
+ * Result of `admit`: the packet is accepted.
  */
 #define AQMLAB_PASS 0
 
 /**
- * Its sender should slow down, says a random draw: marked if ECN allows, else dropped.
+ * Result of `admit`: a congestion signal by a random draw. The packet is marked if ECN allows,
+ * else dropped.
  */
 #define AQMLAB_SIGNAL_EARLY 1
 
 /**
- * Its sender should slow down for certain: marked if ECN allows, else dropped.
+ * Result of `admit`: a congestion signal without a random draw. The packet is marked if ECN
+ * allows, else dropped.
  */
 #define AQMLAB_SIGNAL_FORCED 2
 
 /**
- * It is dropped whatever its ECN field says, by a random draw.
+ * Result of `admit`: drop the packet whatever its ECN field, by a random draw.
  */
 #define AQMLAB_DROP_EARLY 3
 
 /**
- * It is dropped whatever its ECN field says, for certain.
+ * Result of `admit`: drop the packet whatever its ECN field, without a random draw.
  */
 #define AQMLAB_DROP_FORCED 4
 
 /**
- * Answer of `dequeue`: nothing to send now.
+ * Result of `dequeue`: there is nothing to send now.
  */
 #define AQMLAB_NOTHING -1
 
 /**
- * `next_tick_ns` of a discipline that wants no tick.
+ * Value of `next_tick_ns` for no tick.
  */
 #define AQMLAB_NEVER UINT64_MAX
 
@@ -131,22 +135,22 @@
 #define AQMLAB_REAL 0
 
 /**
- * A whole number from `least` to `most`.
+ * Kind of a parameter: a whole number from `least` to `most`.
  */
 #define AQMLAB_WHOLE 1
 
 /**
- * 0 or 1: written as true or false.
+ * Kind of a parameter: 0 or 1, which users write as false or true.
  */
 #define AQMLAB_SWITCH 2
 
 /**
- * One of `choices`: its place, from 0 on.
+ * Kind of a parameter: one of `choices`. Its value is the index of the choice, from 0.
  */
 #define AQMLAB_CHOICE 3
 
 /**
- * A parameter that users may set. Texts end with a zero byte; null is an empty one.
+ * A parameter that users may set. Texts end with a zero byte; a null pointer is an empty text.
  */
 typedef struct aqmlab_plugin_parameter {
   /**
@@ -154,7 +158,7 @@ typedef struct aqmlab_plugin_parameter {
    */
   const char *name;
   /**
-   * What it means, in a sentence.
+   * Meaning of the parameter, in a sentence.
    */
   const char *meaning;
   /**
@@ -162,15 +166,15 @@ typedef struct aqmlab_plugin_parameter {
    */
   const char *source;
   /**
-   * "time" (handed over in seconds), "rate" (bit/s), "packets", "bytes", "count" or "".
+   * Unit: "time" (values in seconds), "rate" (in bit/s), "packets", "bytes", "count" or "".
    */
   const char *unit;
   /**
-   * Of AQMLAB_CHOICE: the names, with commas between them.
+   * Names of the choices, separated by commas, for AQMLAB_CHOICE.
    */
   const char *choices;
   /**
-   * The default in base units; of a switch 0 or 1, of a choice its place.
+   * Default in base units; 0 or 1 for a switch, the index of a choice; NaN for no default.
    */
   double usual;
   /**
@@ -202,58 +206,60 @@ typedef struct aqmlab_plugin_line {
 } aqmlab_plugin_line;
 
 /**
- * What a discipline is handed at each call. It is valid during the call only.
+ * Context of a call to a discipline. It is valid during the call only.
  */
 typedef struct aqmlab_plugin_call {
   /**
-   * Now, in nanoseconds since the run began.
+   * Time of the call, in nanoseconds since the run began.
    */
   uint64_t now_ns;
   /**
-   * When `tick` is to be called; set it in any call, AQMLAB_NEVER for not at all. Before `tick`
-   * it is set to AQMLAB_NEVER.
+   * Time of the next call of `tick`; AQMLAB_NEVER for none. Any call may set it. It is reset to
+   * AQMLAB_NEVER before `tick` is called.
    */
   uint64_t next_tick_ns;
   /**
-   * State of the queue's random numbers; draw with aqmlab_uniform.
+   * State of the queue's random number generator; draw with aqmlab_uniform.
    */
   uint64_t random;
   /**
-   * IP bytes that wait; in `enqueue` the packet that arrives counts, in `admit` it does not.
+   * IP bytes that wait. The arriving packet counts in `enqueue`, but not in `admit`.
    */
   uint64_t bytes;
   /**
-   * Packets that wait; the arriving packet counts as in `bytes`.
+   * Number of packets that wait; the arriving packet counts as in `bytes`.
    */
   uint32_t packets;
   /**
-   * The simulator's own note of a wrong call; a discipline leaves it alone.
+   * The simulator's own flag for a wrong call; a discipline must not change it.
    */
   uint32_t misuse;
   /**
-   * Gives up a packet that waits or arrives, for AQMLAB_WHY_... Only for who holds packets.
+   * Drops the waiting or arriving packet `number`; `why` is AQMLAB_WHY_... Only disciplines with
+   * `enqueue` and `dequeue` may call it.
    */
   void (*drop)(struct aqmlab_plugin_call *call, uint32_t number, uint8_t why);
   /**
-   * Marks such a packet "congestion experienced". Only for who holds packets.
+   * Sets CE in the waiting or arriving packet `number`; `why` is AQMLAB_WHY_... Only disciplines
+   * with `enqueue` and `dequeue` may call it.
    */
   void (*mark)(struct aqmlab_plugin_call *call, uint32_t number, uint8_t why);
   /**
-   * The simulator's own pointer; a discipline leaves it alone.
+   * The simulator's own pointer; a discipline must not change it.
    */
   void *owner;
 } aqmlab_plugin_call;
 
 /**
- * A packet that arrives.
+ * An arriving packet.
  */
 typedef struct aqmlab_plugin_packet {
   /**
-   * Flow: the same number for packets of one flow.
+   * Number of the packet's flow.
    */
   uint64_t flow;
   /**
-   * The packet's number as long as it waits; a later packet may reuse it.
+   * Number of the packet while it waits; a later packet may reuse it.
    */
   uint32_t number;
   /**
@@ -261,11 +267,11 @@ typedef struct aqmlab_plugin_packet {
    */
   uint32_t bytes;
   /**
-   * Source host: its number.
+   * Number of the source host.
    */
   uint16_t source;
   /**
-   * Destination host, numbered as the source host is.
+   * Number of the destination host.
    */
   uint16_t destination;
   /**
@@ -273,19 +279,20 @@ typedef struct aqmlab_plugin_packet {
    */
   uint8_t dscp;
   /**
-   * AQMLAB_ACK_...
+   * Kind of acknowledgement: AQMLAB_ACK_...
    */
   uint8_t ack;
   /**
-   * AQMLAB_ECN_...
+   * ECN field: AQMLAB_ECN_...
    */
   uint8_t ecn;
 } aqmlab_plugin_packet;
 
 /**
- * A discipline: what it says of itself, and its functions. Either `admit` is given (a judge: it
- * decides at arrival, and queue, limit and ECN are aqmlab's), or `enqueue` and `dequeue` (it keeps
- * packets by their numbers). `self` is what `create` answered; one thread at a time uses it.
+ * A discipline: its description and its functions. Either `admit` is given: the discipline only
+ * decides at arrival, and aqmlab keeps the queue, tests its limit, and marks or drops. Or
+ * `enqueue` and `dequeue` are given: the discipline queues packets by their numbers. `state` is
+ * what `create` returned; one thread at a time uses it.
  */
 typedef struct aqmlab_plugin {
   /**
@@ -293,31 +300,31 @@ typedef struct aqmlab_plugin {
    */
   uint32_t version;
   /**
-   * Size of this structure.
+   * Size of this structure in bytes.
    */
   uint32_t size;
   /**
-   * Size of aqmlab_plugin_packet.
+   * Size of aqmlab_plugin_packet in bytes.
    */
   uint32_t packet_size;
   /**
-   * Size of aqmlab_plugin_call.
+   * Size of aqmlab_plugin_call in bytes.
    */
   uint32_t call_size;
   /**
-   * Its name: letters, digits and underscores.
+   * Name of the discipline: letters, digits and underscores.
    */
   const char *name;
   /**
-   * What it does, in a sentence.
+   * What the discipline does, in a sentence.
    */
   const char *summary;
   /**
-   * Whom it follows.
+   * The paper or program that it follows.
    */
   const char *source;
   /**
-   * Its parameters; those of the buffer (limit, limit_bytes, ecn) are added to a judge's.
+   * Parameters. With `admit` those of the buffer (limit, limit_bytes, ecn) are added.
    */
   const struct aqmlab_plugin_parameter *parameters;
   /**
@@ -325,12 +332,12 @@ typedef struct aqmlab_plugin {
    */
   uint32_t parameter_count;
   /**
-   * How many gauges it shows.
+   * Number of gauges.
    */
   uint32_t gauge_count;
   /**
-   * Of a judge: 1 if the buffer's limit is tested before `admit` (which then never sees a packet
-   * that does not fit), 0 if after.
+   * With `admit`: 1 if the buffer's limit is tested before `admit` is called, which then never
+   * gets a packet that does not fit; 0 if it is tested after.
    */
   uint32_t limit_first;
   /**
@@ -338,8 +345,9 @@ typedef struct aqmlab_plugin {
    */
   const char *const *gauge_names;
   /**
-   * Creates one queue's state, from a value for each parameter. Null: refused, `error` says why,
-   * in at most `room` bytes with the zero at the end.
+   * Creates the state of one queue. `values` has a value for each parameter. To refuse them,
+   * return null and write the reason into `error`: at most `room` bytes with the zero byte at
+   * the end.
    */
   void *(*create)(const double *values,
                   const struct aqmlab_plugin_line *line,
@@ -351,37 +359,37 @@ typedef struct aqmlab_plugin {
    */
   void (*destroy)(void *state);
   /**
-   * Judges a packet that arrives: AQMLAB_PASS, AQMLAB_SIGNAL_... or AQMLAB_DROP_...
+   * Decides about an arriving packet. Returns AQMLAB_PASS, AQMLAB_SIGNAL_... or AQMLAB_DROP_...
    */
   int32_t (*admit)(void *state,
                    const struct aqmlab_plugin_packet *packet,
                    struct aqmlab_plugin_call *call);
   /**
-   * Of a judge, may be null: what became of the packet that it signalled or that did not fit.
-   * AQMLAB_MARKED or AQMLAB_DROPPED, and AQMLAB_WHY_...
+   * With `admit`, may be null: reports that a packet was marked or dropped. `what` is
+   * AQMLAB_MARKED or AQMLAB_DROPPED; `why` is AQMLAB_WHY_... of a drop, 0 of a mark.
    */
   void (*decided)(void *state, uint8_t what, uint8_t why, struct aqmlab_plugin_call *call);
   /**
-   * Of a judge, may be null: the line finished its last packet, and nothing waits.
+   * With `admit`, may be null: the line has sent its last packet, and no packet waits.
    */
   void (*idle)(void *state, struct aqmlab_plugin_call *call);
   /**
-   * Takes a packet in, or drops it or others.
+   * Enqueues an arriving packet; may drop it or others by `drop` of the call.
    */
   void (*enqueue)(void *state,
                   const struct aqmlab_plugin_packet *packet,
                   struct aqmlab_plugin_call *call);
   /**
-   * The number of the next packet to send, or AQMLAB_NOTHING. If packets wait nevertheless,
-   * `next_tick_ns` says when to call again.
+   * Returns the number of the next packet to send, or AQMLAB_NOTHING. If packets wait
+   * nevertheless, `next_tick_ns` must be the time of the next attempt.
    */
   int64_t (*dequeue)(void *state, struct aqmlab_plugin_call *call);
   /**
-   * The time of `next_tick_ns` has come. May be null if none is ever set.
+   * Called at the time `next_tick_ns`. May be null if that is never set.
    */
   void (*tick)(void *state, struct aqmlab_plugin_call *call);
   /**
-   * Writes `gauge_count` numbers. May be null without gauges.
+   * Writes the values of all gauges into `values`. May be null without gauges.
    */
   void (*gauges)(const void *state, double *values);
 } aqmlab_plugin;

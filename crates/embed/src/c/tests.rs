@@ -1,4 +1,4 @@
-//! Misuse, and a discipline that panics.
+//! Tests of wrong calls, and of a discipline that panics.
 
 use core::ptr::{null, null_mut};
 
@@ -11,7 +11,7 @@ fn create(name: &CStr, parameters: Option<&CStr>, rate: u64) -> Result<*mut Queu
     let mut queue = null_mut();
     let mut error = [0x7f as c_char; 300];
     let parameters = parameters.map_or(null(), CStr::as_ptr);
-    // SAFETY: texts end with zero bytes, the rest is room of ours.
+    // SAFETY: texts end with zero bytes, and the other pointers are to variables of this test.
     let status = unsafe {
         aqmlab_create(
             name.as_ptr(),
@@ -120,7 +120,7 @@ fn ecn_fields_come_back_and_events_wait_for_room() {
         }
         aqmlab_destroy(queue);
     }
-    // A mark is CE, and says so on the way out.
+    // A marked packet is dequeued with CE.
     let queue = create(c"dctcp_step", Some(c"{\"K\": 1}"), 8_000_000).unwrap();
     // SAFETY: as above.
     unsafe {
@@ -210,7 +210,7 @@ fn misuse_is_answered_and_changes_nothing() {
 
 #[test]
 fn a_line_at_rest_may_be_called_as_often_as_it_likes() {
-    // RED's average ages once, from the instant at which the line found the queue empty.
+    // RED's average decays once for the idle time since the first dequeue that found no packet.
     let average = |asks: &[u64]| {
         let queue = create(c"red", Some(c"{\"w_q\": 0.1}"), 8_000_000).unwrap();
         let (mut out, mut value) = (Departure::default(), 0.0);
@@ -247,14 +247,14 @@ fn what_cannot_be_created_is_explained() {
     assert!(why(c"red", Some(c"min_th=9"), 1).starts_with("parameters: not JSON"));
     assert!(why(c"red", None, 0).starts_with("line rate: 0 is out of range"));
     assert!(why(c"red", None, u64::MAX).starts_with("line rate: "));
-    // A zero character that the caller wrote does not end the sentence.
+    // A zero character in the caller's text does not end the error sentence.
     let zero = why(c"red", Some(c"{\"limit\": \"6\\u0000\"}"), 1);
     assert!(zero.contains("write for example"), "{zero}");
     // A long sentence is cut, and still ends with a zero byte.
     let long = c"{\"ääää\": 1}";
     let mut error = [0x7f; 16];
     let mut queue = null_mut();
-    // SAFETY: texts end with zero bytes, the rest is room of ours.
+    // SAFETY: texts end with zero bytes, and the other pointers are to variables of this test.
     let status = unsafe {
         let room = error.as_mut_ptr();
         aqmlab_create(c"red".as_ptr(), long.as_ptr(), 1, 1, 1, &raw mut queue, room, 15)
@@ -293,7 +293,7 @@ fn lists_are_written_as_far_as_they_fit() {
     }
 }
 
-/// Nothing ever waits; it has an update to make every 10 ns.
+/// A discipline without packets, which has a periodic update every 10 ns and records its calls.
 #[derive(Default)]
 struct Probe {
     ticks: Vec<u64>,
@@ -332,7 +332,7 @@ fn updates_happen_at_their_times_and_a_resting_line_is_not_called() {
     assert_eq!(queue.gauges(), seen);
 }
 
-/// Panics in the method that it names.
+/// A discipline that panics in the method with this name.
 struct Bomb(&'static str);
 
 impl Discipline for Bomb {

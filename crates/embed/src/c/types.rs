@@ -1,141 +1,142 @@
-//! What passes between a C program and the functions of `c.rs`: statuses, codes and structures,
-//! and how they stand for this crate's own. Comments are those of `include/aqmlab.h`.
+//! Statuses, codes and structures of the C interface, and their conversion from and to Rust types.
+//! The comments also become those of `include/aqmlab.h`.
 
 use packet::{Ack, DropReason, Ecn, Event, Header, Instant, Packet};
 
 use crate::queue::{Misuse, cause};
 
-/// Answer of a function: AQMLAB_OK, AQMLAB_NONE, or an error, which is negative.
+/// Result of a function: AQMLAB_OK, AQMLAB_NONE, or an error, which is negative.
 pub type Status = i32;
 
-/// Done.
+/// Success.
 pub const AQMLAB_OK: i32 = 0;
-/// Done, and there is none: no packet to send, no update to come, no gauge of that name.
+/// Success without a result: no packet to send, no future update, or no gauge of that name.
 pub const AQMLAB_NONE: i32 = 1;
-/// A pointer is null that must not be.
+/// A required pointer is null.
 pub const AQMLAB_ERROR_NULL: i32 = -1;
 /// An argument is out of its range, a text is not UTF-8, or a pointer is not aligned.
 pub const AQMLAB_ERROR_ARGUMENT: i32 = -2;
-/// The time lies before that of an earlier call, or more than 146 years after creation.
+/// The time is before that of an earlier call, or more than 146 years after creation.
 pub const AQMLAB_ERROR_TIME: i32 = -3;
 /// The queue cannot be created; the error text says why.
 pub const AQMLAB_ERROR_REFUSED: i32 = -4;
-/// The library failed in this call or an earlier one for this queue: a bug, please report it. The
+/// The library failed in this call or an earlier call for this queue; please report this bug. The
 /// queue can only be destroyed; packets in it are lost.
 pub const AQMLAB_ERROR_BROKEN: i32 = -5;
 
-/// The transport does not understand ECN. These are the two bits of the IP header.
+/// Not-ECT: not ECN-capable. The AQMLAB_ECN_... numbers are the bits of the IP header's ECN field.
 pub const AQMLAB_ECN_NOT_ECT: u8 = 0;
-/// ECN-capable, codepoint 1 (L4S).
+/// ECT(1): ECN-capable, for L4S.
 pub const AQMLAB_ECN_ECT1: u8 = 1;
-/// ECN-capable, codepoint 0.
+/// ECT(0): ECN-capable.
 pub const AQMLAB_ECN_ECT0: u8 = 2;
-/// Congestion experienced.
+/// CE: congestion experienced.
 pub const AQMLAB_ECN_CE: u8 = 3;
 
 /// The packet carries data, SYN or FIN, or is not TCP.
 pub const AQMLAB_ACK_NO: u8 = 0;
-/// A pure acknowledgement that must arrive: a duplicate, or with news besides its number.
+/// A pure acknowledgement that must arrive: a duplicate, or one with new SACK blocks, flags or
+/// other signals besides its acknowledgement number.
 pub const AQMLAB_ACK_NEEDED: u8 = 1;
-/// A pure acknowledgement that says all that earlier ones of its flow said, and more.
+/// A pure acknowledgement whose only news is a higher number: it supersedes earlier such ones of
+/// its flow.
 pub const AQMLAB_ACK_NEWER: u8 = 2;
 
-/// The packet was accepted. It may still be dropped later.
+/// Event: the packet was accepted. It may still be dropped later.
 pub const AQMLAB_QUEUED: u8 = 0;
-/// The packet was marked "congestion experienced"; it stays in the queue or is just leaving.
+/// Event: the packet was marked CE; it stays in the queue or is being dequeued.
 pub const AQMLAB_MARKED: u8 = 1;
-/// The packet is gone: the caller may free its body and use its id again.
+/// Event: the packet was dropped. The caller may free its body and reuse its id.
 pub const AQMLAB_DROPPED: u8 = 2;
 
-/// Cause of an event that needs none.
+/// No reason, for events that need none.
 pub const AQMLAB_WHY_NONE: u8 = 0;
-/// A random early decision of the discipline.
+/// Reason: the discipline's decision by a random draw (early drop or mark).
 pub const AQMLAB_WHY_EARLY: u8 = 1;
-/// A certain decision of the discipline.
+/// Reason: the discipline's decision without a random draw (forced drop or mark).
 pub const AQMLAB_WHY_FORCED: u8 = 2;
-/// The buffer was full.
+/// Reason: the buffer was full.
 pub const AQMLAB_WHY_OVERFLOW: u8 = 3;
-/// A later acknowledgement of its flow says all that it said.
+/// Reason: a later acknowledgement of its flow supersedes it (ACK filtering).
 pub const AQMLAB_WHY_SUPERSEDED: u8 = 4;
 
-/// A packet that arrives. Set what is not known to zero: most disciplines look at bytes, flow and
-/// ecn only.
+/// An arriving packet. Set unknown members to zero: most disciplines read bytes, flow and ecn only.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PacketIn {
-    /// Flow: any number that is the same for packets of one flow, e.g. a hash of the 5-tuple.
+    /// Number of the flow, e.g. a hash of the 5-tuple.
     pub flow: u64,
-    /// The caller's name for the packet; comes back in events and departures.
+    /// The caller's number for the packet, which events and departures contain.
     pub id: u32,
     /// IP length in bytes, 1 to 16777216.
     pub bytes: u32,
-    /// Source host: its number, or a hash of its address.
+    /// Number of the source host, or a hash of its address.
     pub source: u16,
-    /// Destination host, numbered as the source host is.
+    /// Number of the destination host, or a hash of its address.
     pub destination: u16,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
-    /// AQMLAB_ACK_...
+    /// Kind of acknowledgement: AQMLAB_ACK_...
     pub ack: u8,
-    /// AQMLAB_ECN_...: the two ECN bits of the IP header.
+    /// ECN field of the IP header: AQMLAB_ECN_...
     pub ecn: u8,
 }
 
-/// A packet that leaves.
+/// A packet that was dequeued.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departure {
-    /// Nanoseconds that it waited.
+    /// Time that the packet waited, in nanoseconds.
     pub waited_ns: u64,
-    /// The packet.
+    /// The caller's number of the packet.
     pub id: u32,
-    /// Its IP length in bytes.
+    /// IP length of the packet in bytes.
     pub bytes: u32,
-    /// AQMLAB_ECN_...: what its header must say now.
+    /// ECN field with which the packet must be sent: AQMLAB_ECN_...
     pub ecn: u8,
 }
 
-/// Something that happened to a packet in the queue.
+/// An event of a packet in the queue.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventOut {
-    /// The packet.
+    /// The caller's number of the packet.
     pub id: u32,
-    /// AQMLAB_QUEUED, AQMLAB_MARKED or AQMLAB_DROPPED.
+    /// Kind of event: AQMLAB_QUEUED, AQMLAB_MARKED or AQMLAB_DROPPED.
     pub what: u8,
-    /// AQMLAB_WHY_...
+    /// Reason of the event: AQMLAB_WHY_...
     pub why: u8,
 }
 
-/// What happened since creation. Always arrived = sent + dropped + waiting.
+/// Counts since creation. Always arrived = sent + dropped + waiting.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Packets handed to aqmlab_enqueue.
+    /// Number of packets passed to aqmlab_enqueue.
     pub arrived: u64,
-    /// Packets accepted, those included that were dropped later.
+    /// Number of packets accepted, including those that were dropped later.
     pub queued: u64,
-    /// Packets marked.
+    /// Number of packets marked CE.
     pub marked: u64,
-    /// Packets dropped, whatever the cause.
+    /// Number of packets dropped, for any reason.
     pub dropped: u64,
-    /// Packets dropped at random.
+    /// Number of packets dropped by a random draw of the discipline (AQMLAB_WHY_EARLY).
     pub dropped_early: u64,
-    /// Packets dropped by a certain decision.
+    /// Number of packets dropped by the discipline without a random draw (AQMLAB_WHY_FORCED).
     pub dropped_forced: u64,
-    /// Packets dropped because the buffer was full.
+    /// Number of packets dropped because the buffer was full.
     pub dropped_overflow: u64,
-    /// Dropped because a later acknowledgement says all that they said.
+    /// Number of acknowledgements dropped because a later one supersedes them.
     pub dropped_superseded: u64,
-    /// Packets sent.
+    /// Number of packets dequeued.
     pub sent: u64,
-    /// Packets waiting.
+    /// Number of packets waiting.
     pub waiting: u64,
-    /// IP bytes handed to aqmlab_enqueue.
+    /// IP bytes passed to aqmlab_enqueue.
     pub arrived_bytes: u64,
     /// IP bytes dropped.
     pub dropped_bytes: u64,
-    /// IP bytes sent.
+    /// IP bytes dequeued.
     pub sent_bytes: u64,
     /// IP bytes waiting.
     pub waiting_bytes: u64,
@@ -167,7 +168,7 @@ pub(super) const fn ecn_bits(ecn: Ecn) -> u8 {
     }
 }
 
-/// AQMLAB_WHY_... are the causes in the order of `DropReason::ALL`, from 1 on.
+/// The number AQMLAB_WHY_... of a reason: its index in `DropReason::ALL`, counted from 1.
 fn why_code(why: DropReason) -> u8 {
     cause(why) as u8 + 1
 }

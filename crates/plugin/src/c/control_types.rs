@@ -1,44 +1,45 @@
-//! What passes between aqmlab and a congestion control in a shared library. Comments are those of
-//! `aqmlab_control.h`. This file names nothing else of aqmlab but the neighbour that it uses: a control
-//! in Rust takes a copy of both.
+//! Types and constants of the interface between aqmlab and a congestion control in a shared
+//! library. The comments also become those of `aqmlab_control.h`. This file uses `types.rs` and
+//! nothing else of aqmlab: a control in Rust includes a copy of both.
 
 use core::ffi::{c_char, c_void};
 
 use super::types::PluginParameter;
 
-/// Version of this interface. It changes when any structure or meaning here does.
+/// Version of this interface. It changes when any structure or meaning in this file changes.
 pub const AQMLAB_CONTROL_VERSION: u32 = 1;
 
-/// State of loss recovery: no loss or mark is being answered.
+/// State of loss recovery: the sender is not reacting to a loss or mark (TCP_CA_Open of Linux).
 pub const AQMLAB_STATE_OPEN: u8 = 0;
-/// Marks were reported less than a window of data ago: the window is being reduced.
+/// State of loss recovery: the window is being reduced after marks (TCP_CA_CWR of Linux).
 pub const AQMLAB_STATE_CWR: u8 = 1;
-/// Losses are being repaired (fast recovery).
+/// State of loss recovery: losses are being repaired by fast recovery.
 pub const AQMLAB_STATE_RECOVERY: u8 = 2;
-/// Losses are being repaired after a retransmission timeout.
+/// State of loss recovery: losses are being repaired after a retransmission timeout.
 pub const AQMLAB_STATE_LOSS: u8 = 3;
 
-/// ECN of RFC 3168: ECT(0), one echo per window of data.
+/// ECN of RFC 3168: packets are ECT(0), and marks are reported once per window of data.
 pub const AQMLAB_ECN_OF_RFC3168: u32 = 0;
-/// ECN of RFC 8257 (DCTCP): ECT(0), `marked` says which bytes were marked.
+/// ECN of RFC 8257 (DCTCP): packets are ECT(0), and `marked` counts the marked bytes.
 pub const AQMLAB_ECN_OF_DCTCP: u32 = 1;
-/// ECN of RFC 9331 (L4S): ECT(1), `marked` says which bytes were marked.
+/// ECN of RFC 9331 (L4S): packets are ECT(1), and `marked` counts the marked bytes.
 pub const AQMLAB_ECN_OF_L4S: u32 = 2;
 
-/// Flag: the control sets cwnd at all times. Without it, while a loss or mark is answered, the
-/// transport leads cwnd to ssthresh (RFC 6937), and the control leaves cwnd alone meanwhile.
+/// Flag: the control sets cwnd at all times. Without it, the transport moves cwnd towards ssthresh
+/// after a loss or mark (RFC 6937), and the control must not set cwnd meanwhile.
 pub const AQMLAB_OWN_WINDOW: u32 = 1;
 /// Flag: the control reads `marked` itself, and `on_ecn` is not called.
 pub const AQMLAB_OWN_MARKS: u32 = 2;
 /// Flag: segments are paced, whether or not the end system paces.
 pub const AQMLAB_PACED: u32 = 4;
-/// Flag: the control reads the delivery rate and what is reported of each lost segment.
+/// Flag: the control needs delivery-rate samples, and `on_lost` for each lost segment.
 pub const AQMLAB_RATES: u32 = 8;
 
-/// Stands for "no time".
+/// Stands for a time without a value.
 pub const AQMLAB_NO_TIME: u64 = u64::MAX;
 
-/// What a control sets. Amounts are bytes. It is valid during the call only.
+/// Windows and pacing rate, which the control sets, and the state of the connection. Amounts are in
+/// bytes. The structure is valid during the call only.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ControlWindow {
@@ -49,44 +50,45 @@ pub struct ControlWindow {
     /// Rate at which segments are paced; 0 for Linux's rule (twice cwnd/srtt below half of ssthresh,
     /// 1.2 times above).
     pub pacing_bits_per_s: u64,
-    /// Now, in nanoseconds since the run began.
+    /// Time of the call, in nanoseconds since the run began.
     pub now_ns: u64,
     /// Bytes sent and not acknowledged.
     pub outstanding: u64,
-    /// The peer's receive window.
+    /// Receive window of the peer.
     pub peer_window: u64,
-    /// Smoothed round trip in nanoseconds; 0 before the first.
+    /// Smoothed round-trip time in nanoseconds; 0 before the first sample.
     pub srtt_ns: u64,
     /// Segment size, bytes of payload.
     pub mss: u32,
-    /// Not for the control.
+    /// Padding; the control must not use it.
     pub unused: u32,
 }
 
-/// What one acknowledgement reports. Amounts are bytes.
+/// A sample of the connection at one acknowledgement. Amounts are in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ControlAck {
-    /// Newly acknowledged, cumulatively or selectively.
+    /// Bytes newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
-    /// Of these, what the cumulative acknowledgement covers.
+    /// Bytes of `delivered` that the cumulative acknowledgement covers.
     pub acked: u64,
-    /// Newly found lost.
+    /// Bytes newly found lost.
     pub lost: u64,
-    /// Of `delivered`, what is reported to have arrived marked.
+    /// Bytes of `delivered` that were reported to have arrived with CE.
     pub marked: u64,
     /// Bytes in flight before this acknowledgement.
     pub in_flight_before: u64,
-    /// Bytes in flight after it.
+    /// Bytes in flight after this acknowledgement.
     pub in_flight: u64,
-    /// The newest round-trip time that it measures, in nanoseconds; AQMLAB_NO_TIME if it measures
-    /// none.
+    /// Newest round-trip time that this acknowledgement measures, in nanoseconds; AQMLAB_NO_TIME if
+    /// it measures none.
     pub rtt_ns: u64,
-    /// Smoothed round trip in nanoseconds; 0 before the first.
+    /// Smoothed round-trip time in nanoseconds; 0 before the first sample.
     pub srtt_ns: u64,
-    /// Smallest round trip of the last 300 s, in nanoseconds.
+    /// Smallest round-trip time of the last 300 s, in nanoseconds.
     pub min_rtt_ns: u64,
-    /// The earliest time at which pacing lets the next segment be sent.
+    /// Earliest time at which pacing lets the next segment be sent, in nanoseconds since the run
+    /// began.
     pub next_send_ns: u64,
     /// Interval of the delivery-rate sample in nanoseconds; 0 without a sample.
     pub rate_interval_ns: u64,
@@ -96,79 +98,80 @@ pub struct ControlAck {
     pub rate_prior_delivered: u64,
     /// Bytes delivered in the whole connection until now.
     pub rate_total_delivered: u64,
-    /// Bytes in flight when that segment was sent.
+    /// Bytes in flight when the newest acknowledged segment was sent.
     pub rate_sent_in_flight: u64,
-    /// Bytes lost since the segment was sent that this acknowledgement samples.
+    /// Bytes found lost since the newest acknowledged segment was sent.
     pub rate_lost: u64,
-    /// Segments newly acknowledged, as Linux counts them for growth.
+    /// Number of segments newly acknowledged, as Linux counts them for growing the window.
     pub segments: u32,
-    /// AQMLAB_STATE_...
+    /// State of loss recovery: AQMLAB_STATE_...
     pub state: u8,
-    /// 1 if a round trip has passed.
+    /// 1 if this acknowledgement ends a round trip.
     pub round: u8,
-    /// 1 if the window was the limit since the round began.
+    /// 1 if cwnd limited sending at some time in this round trip.
     pub window_limited: u8,
-    /// 1 if the window may grow: it was the limit, and nothing reduces it.
+    /// 1 if cwnd may grow: it limited sending, and no loss or mark is reducing it.
     pub may_grow: u8,
-    /// 1 if the program, not the window, limited the sending of the rate sample.
+    /// 1 if the rate sample is application-limited: data to send was lacking, not window.
     pub app_limited: u8,
     /// 1 if segments are paced.
     pub paced: u8,
-    /// Not for the control.
+    /// Padding; the control must not use it.
     pub unused: [u8; 6],
 }
 
-/// A segment found lost. Amounts are bytes.
+/// A segment that was found lost. Amounts are in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ControlLost {
     /// Length of the lost segment, bytes.
     pub bytes: u64,
-    /// Bytes in flight when it was sent, itself included.
+    /// Bytes in flight when the segment was sent, including the segment.
     pub sent_in_flight: u64,
-    /// Bytes found lost since it was sent, itself included.
+    /// Bytes found lost since the segment was sent, including the segment.
     pub lost: u64,
     /// Bytes delivered in the whole connection until now.
     pub total_delivered: u64,
-    /// 1 if the program, not the window, limited the sending when it was sent.
+    /// 1 if the connection was application-limited when the segment was sent.
     pub app_limited: u8,
-    /// Not for the control.
+    /// Padding; the control must not use it.
     pub unused: [u8; 7],
 }
 
 /// A congestion control: its description and its functions. `state` is what `create` returned; one
-/// thread at a time uses it. Without `on_ecn` or `on_timeout`, `on_loss` stands for it.
+/// thread at a time uses it. If `on_ecn` or `on_timeout` is null, `on_loss` is called instead.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ControlTable {
     /// AQMLAB_CONTROL_VERSION.
     pub version: u32,
-    /// Size of this structure.
+    /// Size of this structure in bytes.
     pub size: u32,
-    /// Size of aqmlab_control_window.
+    /// Size of aqmlab_control_window in bytes.
     pub window_size: u32,
-    /// Size of aqmlab_control_ack.
+    /// Size of aqmlab_control_ack in bytes.
     pub ack_size: u32,
-    /// Its name: letters, digits and underscores.
+    /// Name of the control: letters, digits and underscores.
     pub name: *const c_char,
-    /// What it does, in a sentence.
+    /// What the control does, in a sentence.
     pub summary: *const c_char,
     /// The paper or program that it follows.
     pub source: *const c_char,
-    /// Its parameters.
+    /// Parameters of the control.
     pub parameters: *const PluginParameter,
     /// Number of parameters.
     pub parameter_count: u32,
     /// Number of gauges.
     pub gauge_count: u32,
-    /// AQMLAB_OWN_WINDOW and the other flags, added.
+    /// Sum of the flags: AQMLAB_OWN_WINDOW, AQMLAB_OWN_MARKS, AQMLAB_PACED, AQMLAB_RATES.
     pub flags: u32,
-    /// AQMLAB_ECN_OF_...
+    /// Kind of ECN: AQMLAB_ECN_OF_...
     pub ecn: u32,
-    /// The names of its gauges.
+    /// Names of the gauges.
     pub gauge_names: *const *const c_char,
-    /// Creates one connection's state, from a value for each parameter. Null: refused, `error` says
-    /// why, in at most `room` bytes with the zero at the end.
+    /// Creates the state of one connection. `values` has a value for each parameter. To refuse
+    /// them, return null and write the reason into `error`: at most `room` bytes with the zero byte
+    /// at the end.
     pub create: Option<
         unsafe extern "C" fn(values: *const f64, error: *mut c_char, room: usize) -> *mut c_void,
     >,
@@ -190,12 +193,13 @@ pub struct ControlTable {
     pub on_ecn: Option<unsafe extern "C" fn(state: *mut c_void, window: *mut ControlWindow)>,
     /// May be null: the retransmission timer expired.
     pub on_timeout: Option<unsafe extern "C" fn(state: *mut c_void, window: *mut ControlWindow)>,
-    /// May be null: the last reduction was wrong, and the transport has put back both windows.
+    /// May be null: the last reduction was spurious, and the transport has restored cwnd and
+    /// ssthresh.
     pub on_undo: Option<unsafe extern "C" fn(state: *mut c_void, window: *mut ControlWindow)>,
-    /// May be null: a segment is sent after the program had nothing to send for `idle_ns`.
+    /// May be null: a segment is sent after the application had nothing to send for `idle_ns`.
     pub on_app_limited:
         Option<unsafe extern "C" fn(state: *mut c_void, window: *mut ControlWindow, idle_ns: u64)>,
-    /// May be null: a segment was found lost. The window cannot be set here.
+    /// May be null: a segment was found lost. The control cannot set the windows in this call.
     pub on_lost: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -203,6 +207,6 @@ pub struct ControlTable {
             lost: *const ControlLost,
         ),
     >,
-    /// Writes `gauge_count` numbers. May be null without gauges.
+    /// Writes the values of all gauges into `values`. May be null without gauges.
     pub gauges: Option<unsafe extern "C" fn(state: *const c_void, values: *mut f64)>,
 }

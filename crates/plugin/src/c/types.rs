@@ -1,112 +1,119 @@
-//! What passes between aqmlab and a discipline in a shared library. Comments are those of
-//! `aqmlab_plugin.h`. This file names nothing else of aqmlab: a discipline in Rust takes a copy.
+//! Types and constants of the interface between aqmlab and a discipline in a shared library. The
+//! comments also become those of `aqmlab_plugin.h`. This file uses nothing else of aqmlab: a
+//! discipline in Rust includes a copy.
 
 use core::ffi::{c_char, c_void};
 
-/// Version of this interface. It changes when any structure or meaning here does.
+/// Version of this interface. It changes when any structure or meaning in this file changes.
 pub const AQMLAB_PLUGIN_VERSION: u32 = 2;
 
-/// The transport does not understand ECN. These are the two bits of the IP header.
+/// Not-ECT: not ECN-capable. The AQMLAB_ECN_... numbers are the bits of the IP header's ECN field.
 pub const AQMLAB_ECN_NOT_ECT: u8 = 0;
-/// ECN-capable, codepoint 1 (L4S).
+/// ECT(1): ECN-capable, for L4S.
 pub const AQMLAB_ECN_ECT1: u8 = 1;
-/// ECN-capable, codepoint 0.
+/// ECT(0): ECN-capable.
 pub const AQMLAB_ECN_ECT0: u8 = 2;
-/// Congestion experienced.
+/// CE: congestion experienced.
 pub const AQMLAB_ECN_CE: u8 = 3;
 
 /// The packet carries data, SYN or FIN, or is not TCP.
 pub const AQMLAB_ACK_NO: u8 = 0;
-/// A pure acknowledgement that must arrive: a duplicate, or with news besides its number.
+/// A pure acknowledgement that must arrive: a duplicate, or one with new SACK blocks, flags or
+/// other signals besides its acknowledgement number.
 pub const AQMLAB_ACK_NEEDED: u8 = 1;
-/// A pure acknowledgement that says all that earlier ones of its flow said, and more.
+/// A pure acknowledgement whose only news is a higher number: it supersedes earlier such ones of
+/// its flow.
 pub const AQMLAB_ACK_NEWER: u8 = 2;
 
-/// The packet waits.
+/// Event: the packet was queued.
 pub const AQMLAB_QUEUED: u8 = 0;
-/// The packet waits, marked "congestion experienced".
+/// Event: the packet was marked CE.
 pub const AQMLAB_MARKED: u8 = 1;
-/// The packet is gone.
+/// Event: the packet was dropped.
 pub const AQMLAB_DROPPED: u8 = 2;
 
-/// A random early decision of the discipline.
+/// Reason: the discipline's decision by a random draw (early drop or mark).
 pub const AQMLAB_WHY_EARLY: u8 = 1;
-/// A certain decision of the discipline.
+/// Reason: the discipline's decision without a random draw (forced drop or mark).
 pub const AQMLAB_WHY_FORCED: u8 = 2;
-/// The buffer was full.
+/// Reason: the buffer was full.
 pub const AQMLAB_WHY_OVERFLOW: u8 = 3;
-/// A later acknowledgement of its flow says all that it said.
+/// Reason: a later acknowledgement of its flow supersedes it (ACK filtering).
 pub const AQMLAB_WHY_SUPERSEDED: u8 = 4;
 
-/// Answer of `admit`: the packet may wait.
+/// Result of `admit`: the packet is accepted.
 pub const AQMLAB_PASS: i32 = 0;
-/// Its sender should slow down, says a random draw: marked if ECN allows, else dropped.
+/// Result of `admit`: a congestion signal by a random draw. The packet is marked if ECN allows,
+/// else dropped.
 pub const AQMLAB_SIGNAL_EARLY: i32 = 1;
-/// Its sender should slow down for certain: marked if ECN allows, else dropped.
+/// Result of `admit`: a congestion signal without a random draw. The packet is marked if ECN
+/// allows, else dropped.
 pub const AQMLAB_SIGNAL_FORCED: i32 = 2;
-/// It is dropped whatever its ECN field says, by a random draw.
+/// Result of `admit`: drop the packet whatever its ECN field, by a random draw.
 pub const AQMLAB_DROP_EARLY: i32 = 3;
-/// It is dropped whatever its ECN field says, for certain.
+/// Result of `admit`: drop the packet whatever its ECN field, without a random draw.
 pub const AQMLAB_DROP_FORCED: i32 = 4;
 
-/// Answer of `dequeue`: nothing to send now.
+/// Result of `dequeue`: there is nothing to send now.
 pub const AQMLAB_NOTHING: i64 = -1;
-/// `next_tick_ns` of a discipline that wants no tick.
+/// Value of `next_tick_ns` for no tick.
 pub const AQMLAB_NEVER: u64 = u64::MAX;
 
 /// Kind of a parameter: a number from `least` to `most`.
 pub const AQMLAB_REAL: u32 = 0;
-/// A whole number from `least` to `most`.
+/// Kind of a parameter: a whole number from `least` to `most`.
 pub const AQMLAB_WHOLE: u32 = 1;
-/// 0 or 1: written as true or false.
+/// Kind of a parameter: 0 or 1, which users write as false or true.
 pub const AQMLAB_SWITCH: u32 = 2;
-/// One of `choices`: its place, from 0 on.
+/// Kind of a parameter: one of `choices`. Its value is the index of the choice, from 0.
 pub const AQMLAB_CHOICE: u32 = 3;
 
-/// A packet that arrives.
+/// An arriving packet.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PluginPacket {
-    /// Flow: the same number for packets of one flow.
+    /// Number of the packet's flow.
     pub flow: u64,
-    /// The packet's number as long as it waits; a later packet may reuse it.
+    /// Number of the packet while it waits; a later packet may reuse it.
     pub number: u32,
     /// IP length in bytes.
     pub bytes: u32,
-    /// Source host: its number.
+    /// Number of the source host.
     pub source: u16,
-    /// Destination host, numbered as the source host is.
+    /// Number of the destination host.
     pub destination: u16,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
-    /// AQMLAB_ACK_...
+    /// Kind of acknowledgement: AQMLAB_ACK_...
     pub ack: u8,
-    /// AQMLAB_ECN_...
+    /// ECN field: AQMLAB_ECN_...
     pub ecn: u8,
 }
 
-/// What a discipline is handed at each call. It is valid during the call only.
+/// Context of a call to a discipline. It is valid during the call only.
 #[repr(C)]
 #[derive(Debug)]
 pub struct PluginCall {
-    /// Now, in nanoseconds since the run began.
+    /// Time of the call, in nanoseconds since the run began.
     pub now_ns: u64,
-    /// When `tick` is to be called; set it in any call, AQMLAB_NEVER for not at all. Before `tick`
-    /// it is set to AQMLAB_NEVER.
+    /// Time of the next call of `tick`; AQMLAB_NEVER for none. Any call may set it. It is reset to
+    /// AQMLAB_NEVER before `tick` is called.
     pub next_tick_ns: u64,
-    /// State of the queue's random numbers; draw with aqmlab_uniform.
+    /// State of the queue's random number generator; draw with aqmlab_uniform.
     pub random: u64,
-    /// IP bytes that wait; in `enqueue` the packet that arrives counts, in `admit` it does not.
+    /// IP bytes that wait. The arriving packet counts in `enqueue`, but not in `admit`.
     pub bytes: u64,
-    /// Packets that wait; the arriving packet counts as in `bytes`.
+    /// Number of packets that wait; the arriving packet counts as in `bytes`.
     pub packets: u32,
-    /// The simulator's own note of a wrong call; a discipline leaves it alone.
+    /// The simulator's own flag for a wrong call; a discipline must not change it.
     pub misuse: u32,
-    /// Gives up a packet that waits or arrives, for AQMLAB_WHY_... Only for who holds packets.
+    /// Drops the waiting or arriving packet `number`; `why` is AQMLAB_WHY_... Only disciplines with
+    /// `enqueue` and `dequeue` may call it.
     pub drop: Option<unsafe extern "C" fn(call: *mut PluginCall, number: u32, why: u8)>,
-    /// Marks such a packet "congestion experienced". Only for who holds packets.
+    /// Sets CE in the waiting or arriving packet `number`; `why` is AQMLAB_WHY_... Only disciplines
+    /// with `enqueue` and `dequeue` may call it.
     pub mark: Option<unsafe extern "C" fn(call: *mut PluginCall, number: u32, why: u8)>,
-    /// The simulator's own pointer; a discipline leaves it alone.
+    /// The simulator's own pointer; a discipline must not change it.
     pub owner: *mut c_void,
 }
 
@@ -120,21 +127,21 @@ pub struct PluginLine {
     pub header_bytes: u32,
 }
 
-/// A parameter that users may set. Texts end with a zero byte; null is an empty one.
+/// A parameter that users may set. Texts end with a zero byte; a null pointer is an empty text.
 #[repr(C)]
 #[derive(Debug)]
 pub struct PluginParameter {
     /// The parameter's name: letters, digits and underscores.
     pub name: *const c_char,
-    /// What it means, in a sentence.
+    /// Meaning of the parameter, in a sentence.
     pub meaning: *const c_char,
     /// Where the default comes from.
     pub source: *const c_char,
-    /// "time" (handed over in seconds), "rate" (bit/s), "packets", "bytes", "count" or "".
+    /// Unit: "time" (values in seconds), "rate" (in bit/s), "packets", "bytes", "count" or "".
     pub unit: *const c_char,
-    /// Of AQMLAB_CHOICE: the names, with commas between them.
+    /// Names of the choices, separated by commas, for AQMLAB_CHOICE.
     pub choices: *const c_char,
-    /// The default in base units; of a switch 0 or 1, of a choice its place.
+    /// Default in base units; 0 or 1 for a switch, the index of a choice; NaN for no default.
     pub usual: f64,
     /// The smallest value.
     pub least: f64,
@@ -144,39 +151,41 @@ pub struct PluginParameter {
     pub kind: u32,
 }
 
-/// A discipline: what it says of itself, and its functions. Either `admit` is given (a judge: it
-/// decides at arrival, and queue, limit and ECN are aqmlab's), or `enqueue` and `dequeue` (it keeps
-/// packets by their numbers). `self` is what `create` answered; one thread at a time uses it.
+/// A discipline: its description and its functions. Either `admit` is given: the discipline only
+/// decides at arrival, and aqmlab keeps the queue, tests its limit, and marks or drops. Or
+/// `enqueue` and `dequeue` are given: the discipline queues packets by their numbers. `state` is
+/// what `create` returned; one thread at a time uses it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Plugin {
     /// AQMLAB_PLUGIN_VERSION.
     pub version: u32,
-    /// Size of this structure.
+    /// Size of this structure in bytes.
     pub size: u32,
-    /// Size of aqmlab_plugin_packet.
+    /// Size of aqmlab_plugin_packet in bytes.
     pub packet_size: u32,
-    /// Size of aqmlab_plugin_call.
+    /// Size of aqmlab_plugin_call in bytes.
     pub call_size: u32,
-    /// Its name: letters, digits and underscores.
+    /// Name of the discipline: letters, digits and underscores.
     pub name: *const c_char,
-    /// What it does, in a sentence.
+    /// What the discipline does, in a sentence.
     pub summary: *const c_char,
-    /// Whom it follows.
+    /// The paper or program that it follows.
     pub source: *const c_char,
-    /// Its parameters; those of the buffer (limit, limit_bytes, ecn) are added to a judge's.
+    /// Parameters. With `admit` those of the buffer (limit, limit_bytes, ecn) are added.
     pub parameters: *const PluginParameter,
     /// Number of parameters.
     pub parameter_count: u32,
-    /// How many gauges it shows.
+    /// Number of gauges.
     pub gauge_count: u32,
-    /// Of a judge: 1 if the buffer's limit is tested before `admit` (which then never sees a packet
-    /// that does not fit), 0 if after.
+    /// With `admit`: 1 if the buffer's limit is tested before `admit` is called, which then never
+    /// gets a packet that does not fit; 0 if it is tested after.
     pub limit_first: u32,
     /// Names of the gauges.
     pub gauge_names: *const *const c_char,
-    /// Creates one queue's state, from a value for each parameter. Null: refused, `error` says why,
-    /// in at most `room` bytes with the zero at the end.
+    /// Creates the state of one queue. `values` has a value for each parameter. To refuse them,
+    /// return null and write the reason into `error`: at most `room` bytes with the zero byte at
+    /// the end.
     pub create: Option<
         unsafe extern "C" fn(
             values: *const f64,
@@ -188,7 +197,7 @@ pub struct Plugin {
     >,
     /// Destroys a queue's state.
     pub destroy: Option<unsafe extern "C" fn(state: *mut c_void)>,
-    /// Judges a packet that arrives: AQMLAB_PASS, AQMLAB_SIGNAL_... or AQMLAB_DROP_...
+    /// Decides about an arriving packet. Returns AQMLAB_PASS, AQMLAB_SIGNAL_... or AQMLAB_DROP_...
     pub admit: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -196,13 +205,13 @@ pub struct Plugin {
             call: *mut PluginCall,
         ) -> i32,
     >,
-    /// Of a judge, may be null: what became of the packet that it signalled or that did not fit.
-    /// AQMLAB_MARKED or AQMLAB_DROPPED, and AQMLAB_WHY_...
+    /// With `admit`, may be null: reports that a packet was marked or dropped. `what` is
+    /// AQMLAB_MARKED or AQMLAB_DROPPED; `why` is AQMLAB_WHY_... of a drop, 0 of a mark.
     pub decided:
         Option<unsafe extern "C" fn(state: *mut c_void, what: u8, why: u8, call: *mut PluginCall)>,
-    /// Of a judge, may be null: the line finished its last packet, and nothing waits.
+    /// With `admit`, may be null: the line has sent its last packet, and no packet waits.
     pub idle: Option<unsafe extern "C" fn(state: *mut c_void, call: *mut PluginCall)>,
-    /// Takes a packet in, or drops it or others.
+    /// Enqueues an arriving packet; may drop it or others by `drop` of the call.
     pub enqueue: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -210,12 +219,12 @@ pub struct Plugin {
             call: *mut PluginCall,
         ),
     >,
-    /// The number of the next packet to send, or AQMLAB_NOTHING. If packets wait nevertheless,
-    /// `next_tick_ns` says when to call again.
+    /// Returns the number of the next packet to send, or AQMLAB_NOTHING. If packets wait
+    /// nevertheless, `next_tick_ns` must be the time of the next attempt.
     pub dequeue: Option<unsafe extern "C" fn(state: *mut c_void, call: *mut PluginCall) -> i64>,
-    /// The time of `next_tick_ns` has come. May be null if none is ever set.
+    /// Called at the time `next_tick_ns`. May be null if that is never set.
     pub tick: Option<unsafe extern "C" fn(state: *mut c_void, call: *mut PluginCall)>,
-    /// Writes `gauge_count` numbers. May be null without gauges.
+    /// Writes the values of all gauges into `values`. May be null without gauges.
     pub gauges: Option<unsafe extern "C" fn(state: *const c_void, values: *mut f64)>,
 }
 
