@@ -1,10 +1,10 @@
-//! Tells the binding what it was built from: a hash of the simulator's sources, by which results
-//! are known to be of one version, and the commit, for people.
+//! Passes the origin of a build to the binding: a hash of the simulator's sources, by which results
+//! of one version are recognized, and the git commit, for people.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Every file below `folder` that the simulator is made of, in a fixed order.
+/// Adds every source file below `folder` to `found`, in a fixed order, without tests and examples.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     let entries = std::fs::read_dir(folder).expect("the crates are readable");
     let mut paths: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
@@ -30,7 +30,7 @@ fn hash(bytes: &[u8], start: u64) -> u64 {
 
 fn main() {
     let crates = Path::new("..");
-    // The versions of the dependencies, and how all is compiled.
+    // These two files hold the versions of dependencies and the compiler's settings.
     let mut found = vec![PathBuf::from("../../Cargo.lock"), PathBuf::from("../../Cargo.toml")];
     sources(crates, &mut found);
     let build = found.iter().fold(0xcbf2_9ce4_8422_2325, |h, path| {

@@ -1,5 +1,5 @@
-//! Calls of a congestion control that is a Python object. As a discipline in Python, it reaches
-//! nothing of the simulator except through the objects that it is handed.
+//! Calls of a congestion control that is a Python object. It can reach the simulator only through
+//! the objects that are passed to its methods.
 
 mod seen;
 
@@ -14,8 +14,8 @@ use pyo3::prelude::*;
 use crate::discipline::{sentence, written};
 pub use seen::{Ack, CongestionWindow, LostSegment};
 
-/// Makes the objects of a congestion control in Python; `explain` turns its exceptions into
-/// sentences.
+/// Makes the Python objects of a congestion control by calling `make`; `explain` turns their
+/// exceptions into sentences.
 pub struct ControlMaker {
     make: Py<PyAny>,
     explain: Py<PyAny>,
@@ -26,7 +26,7 @@ impl ControlMaker {
         ControlMaker { make, explain }
     }
 
-    /// The constructor of connections' objects, with the values of these parameters.
+    /// A factory of connections' objects, with the values of these parameters.
     pub fn settle(&self, params: &Params) -> Arc<Begin> {
         let (make, explain, values) = Python::attach(|py| {
             let values = written(py, params).map(Py::into_any).map_err(|error| error.to_string());
@@ -43,7 +43,7 @@ impl ControlMaker {
     }
 }
 
-/// The object of one connection, its methods, and the objects that it is handed.
+/// The Python object of one connection, its methods, and the objects passed to them.
 struct OwnControl {
     explain: Py<PyAny>,
     object: Py<PyAny>,
@@ -74,7 +74,7 @@ impl OwnControl {
         })
     }
 
-    /// Calls the object with the current window, and takes over the window that it sets.
+    /// Calls the object with the current window, and copies back the window that it has set.
     #[inline]
     fn call(
         &self,

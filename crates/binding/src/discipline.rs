@@ -1,7 +1,8 @@
-//! A discipline in Python: what it sees, and how it is called.
+//! Calls of a queue discipline that is a Python object.
 //!
-//! It holds the interpreter's lock during its calls only, and reaches nothing of ours but through the
-//! objects here: time and randomness are copied into them before a call and out of them after it.
+//! The interpreter's lock is held during its calls only. It can reach the simulator only through
+//! the objects here: the time and the random state are copied into them before a call and back
+//! after it.
 
 mod roles;
 mod seen;
@@ -18,7 +19,8 @@ use pyo3::types::PyDict;
 pub use roles::{OwnHolder, OwnJudge};
 pub use seen::{Packet, Queue};
 
-/// How objects of a discipline are made, and what is said of their exceptions.
+/// Makes the Python objects of a discipline by calling `make`; `explain` turns their exceptions
+/// into sentences.
 pub struct Maker {
     name: &'static str,
     make: Py<PyAny>,
@@ -32,29 +34,29 @@ impl Maker {
     }
 }
 
-/// What `explain` says of an exception.
+/// The sentence that `explain` returns for an exception.
 pub fn sentence(py: Python<'_>, explain: &Py<PyAny>, error: &PyErr) -> String {
-    // With its traceback, which names the line.
+    // The exception's value has the traceback, from which `explain` gets the line.
     let value = error.clone_ref(py).into_value(py);
     let reported = explain.call1(py, (value,));
     reported.and_then(|reported| reported.extract(py)).unwrap_or_else(|_| error.to_string())
 }
 
-/// One queue's object, and its methods.
+/// The Python object of one queue, and its methods.
 struct Own {
     name: &'static str,
     explain: Py<PyAny>,
     object: Py<PyAny>,
     queue: Py<Queue>,
     pulse: Pulse,
-    /// Time between two ticks, if they come by themselves.
+    /// Interval of periodic ticks, if the discipline has any.
     period: Option<Duration>,
     next_tick: Option<Instant>,
     tick: Option<Py<PyAny>>,
     gauges: Vec<&'static str>,
 }
 
-/// Parameters as Python gets them.
+/// The values of parameters as a Python dictionary; None for unset ones.
 pub fn written(py: Python<'_>, params: &Params) -> PyResult<Py<PyDict>> {
     let values = PyDict::new(py);
     for (field, value) in params.iter() {
@@ -130,7 +132,7 @@ impl Own {
         Python::attach(|py| self.object.getattr(py, name).ok())
     }
 
-    /// A call: the object sees time, backlog and randomness of now.
+    /// Calls the object with the present time, backlog and random state.
     fn ask<T>(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! A fault of the simulator (a Rust panic) reaches Python as one exception with one sentence.
+//! Turns a fault of the simulator (a Rust panic) into a Python exception with one sentence.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,11 +14,11 @@ create_exception!(_core, DisciplineError, PyException, "A user's discipline fail
 const REPORT: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/issues");
 
 thread_local! {
-    /// Where this thread panicked last.
+    /// Source file and line of this thread's last panic.
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// From here on a panic of this library prints nothing: the caller gets it as an exception.
+/// Installs a panic hook that prints nothing, as the caller gets panics as exceptions.
 pub fn keep_quiet() {
     panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -26,11 +26,11 @@ pub fn keep_quiet() {
     }));
 }
 
-/// The answer of `work`; a panic in it is a [`Fault`], or a [`DisciplineError`] where a user's
-/// discipline could not go on.
+/// Returns the result of `work`; turns a panic into a [`Fault`], or into a [`DisciplineError`] if a
+/// user's discipline has failed.
 ///
-/// What a panicking call has left half done is dropped with it, except for an object of Python's
-/// that it changes: that one is of no more use.
+/// A panicking call drops its own data. A Python object that it was changing must not be used
+/// again.
 pub fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         match panic.downcast_ref::<plugin::Failed>() {

@@ -1,5 +1,5 @@
-//! `aqmlab._core`: the functions Python calls. No logic lives here: plain data crosses, and the
-//! interpreter lock is released while a run moves, so threads are enough to use every core.
+//! `aqmlab._core`: the functions that Python calls, with plain data as arguments and results. The
+//! interpreter lock is released during a run, so threads can use every core.
 
 mod control;
 mod discipline;
@@ -28,7 +28,7 @@ create_exception!(_core, ScenarioError, PyValueError, "A mistake in a scenario: 
 create_exception!(_core, CaptureError, PyValueError, "A file that is no capture: one sentence.");
 create_exception!(_core, Cancelled, PyException, "The progress function answered False.");
 
-/// The disciplines that a user supplied, in addition to our own.
+/// The registry of disciplines and controls that a user supplied; None for the built-in ones only.
 type HandedIn<'a> = Option<PyRef<'a, Registry>>;
 
 fn read(json: &str, registry: &HandedIn) -> PyResult<Scenario> {
@@ -37,7 +37,8 @@ fn read(json: &str, registry: &HandedIn) -> PyResult<Scenario> {
     Scenario::read_with(json, &queues, &controls).map_err(|e| ScenarioError::new_err(e.0))
 }
 
-/// A table for Python. Consumes it column by column: a long log exists twice only in parts.
+/// Converts a table for Python, column by column: of a long table only one column is in memory
+/// twice.
 fn table<'py>(py: Python<'py>, table: Table) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyList::empty(py);
     for (name, column) in table.columns {
@@ -65,8 +66,9 @@ fn first(raised: &Raised) -> std::sync::MutexGuard<'_, Option<PyErr>> {
     raised.lock().expect("nobody panics while holding it")
 }
 
-/// What crosses these ports (none: both directions of the first link) goes to `write`, in bytes; on
-/// arrival, or else on departure. Once `write` has raised, nothing more is written.
+/// A capture of the packets at these ports (by default both directions of the first link), on
+/// arrival or on departure. `write` gets the bytes of the file. Nothing more is written after it
+/// has raised.
 fn capture((write, ports, on_arrival): (Py<PyAny>, Vec<String>, bool), raised: &Raised) -> Capture {
     let raised = Arc::clone(raised);
     let sink = Box::new(move |bytes: &[u8]| {
@@ -79,8 +81,8 @@ fn capture((write, ports, on_arrival): (Py<PyAny>, Vec<String>, bool), raised: &
     Capture { ports, at, sink }
 }
 
-/// Moves a run to its end, unless `progress` answers False or something raises; `watch` is shown
-/// what happened meanwhile.
+/// Runs to the end, unless `progress` returns False or a callback raises. `watch` is called with
+/// snapshots of the run as JSON.
 fn complete(
     py: Python<'_>,
     run: Run,
@@ -111,11 +113,11 @@ fn complete(
 
 /// Runs a scenario (JSON) and returns {"summary": JSON, "tables": {name: {"columns": [(name, dtype,
 /// bytes)], "every_s": (start, step) or None}}, "groups": names}. `progress(simulated_s)` is called
-/// some 200 times; if it answers False the run ends with Cancelled. `pcap` is (write, names of
+/// about 200 times; if it returns False, the run ends with Cancelled. `pcap` is (write, names of
 /// ports, whether on arrival): `write(bytes)` gets a capture file piece by piece. `watch` is (look,
-/// seconds of a bin): `look(JSON)` gets what happened meanwhile as often as `progress`; a run is
-/// captured or observed, not both. This and the functions below know the disciplines of `registry`
-/// as well as ours.
+/// seconds of a bin): `look(JSON)` gets a snapshot as often as `progress` is called. A run is
+/// captured or observed, not both. Scenarios of this and the functions below may also use the
+/// disciplines of `registry`.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, progress=None, pcap=None, watch=None, registry=None))]
 fn run<'py>(
@@ -145,7 +147,7 @@ fn run<'py>(
     handed_out(py, outcome)
 }
 
-/// What a run hands out, for Python; see [`run`].
+/// Converts the outcome of a run into a Python dictionary; see [`run`].
 fn handed_out(py: Python<'_>, outcome: sim::Outcome) -> PyResult<Bound<'_, PyDict>> {
     let tables = PyDict::new(py);
     for t in outcome.tables {
@@ -169,7 +171,7 @@ fn check(scenario_json: &str, registry: HandedIn) -> PyResult<String> {
     })
 }
 
-/// Expected IP bytes per user and second of the group given by a load; None without one.
+/// Expected IP bytes/s for each user of the group with an offered load; None without such a group.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, registry=None))]
 fn estimate(scenario_json: &str, registry: HandedIn) -> PyResult<Option<f64>> {
@@ -178,15 +180,15 @@ fn estimate(scenario_json: &str, registry: HandedIn) -> PyResult<Option<f64>> {
     })
 }
 
-/// Bytes of memory that a run of the scenario takes at least, and those that are free; None where
-/// the system does not say.
+/// Least memory that a run of the scenario needs, and free memory of the system (None if unknown),
+/// in bytes.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, registry=None))]
 fn memory(scenario_json: &str, registry: HandedIn) -> PyResult<(u64, Option<u64>)> {
     guarded(|| Ok((read(scenario_json, &registry)?.least_bytes(), sim::free_bytes())))
 }
 
-/// What a scenario means, as JSON: its links, ports, sides, directions and ways; see
+/// The resolved topology of a scenario as JSON: its links, ports, sides, directions and paths; see
 /// `sim::resolve`.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, registry=None))]
@@ -211,8 +213,8 @@ fn schema() -> String {
     sim::json_schema().to_string()
 }
 
-/// Carries out one trial (JSON): a discipline before a line, without end systems. Answers with a
-/// test vector (JSON) of that one case. Raises ScenarioError with one sentence.
+/// Carries out one trial (JSON): a discipline with a line, without end systems. Returns a test
+/// vector (JSON) of that one case. Raises ScenarioError with one sentence.
 #[pyfunction(name = "trial")]
 fn answer(py: Python<'_>, request_json: &str) -> PyResult<String> {
     guarded(|| {
@@ -221,29 +223,29 @@ fn answer(py: Python<'_>, request_json: &str) -> PyResult<String> {
     })
 }
 
-/// The variables of a traffic model with mean, quantiles and curve, as JSON.
+/// Mean, quantiles and curve of each random variable of a traffic model, as JSON.
 #[pyfunction]
 fn variables(model: &str) -> PyResult<String> {
     let found = || sim::variables(model).map(|v| v.to_string());
     guarded(|| found().map_err(|e| ScenarioError::new_err(e.0)))
 }
 
-/// A summary of one distribution in the format of the shipped tables.
+/// Mean, quantiles and curve, as JSON, of one distribution in the format of the shipped tables.
 #[pyfunction]
 fn table_of(name: &str, text: &str, unit: &str) -> PyResult<String> {
     let described = || sim::table(name, text, unit).map(|v| v.to_string());
     guarded(|| described().map_err(|e| ScenarioError::new_err(e.0)))
 }
 
-/// What a trace's file holds, as JSON (`sim::trace_shown`). Raises ScenarioError with one sentence.
+/// Content of a traffic trace as JSON (`sim::trace_shown`). Raises ScenarioError.
 #[pyfunction]
 fn trace_shown(text: &str) -> PyResult<String> {
     let shown = || sim::trace_shown(text).map(|v| v.to_string());
     guarded(|| shown().map_err(|e| ScenarioError::new_err(e.0)))
 }
 
-/// A quantity (`"20 ms"`) in base units; `unit` is `time`, `rate` or another name of the catalogue.
-/// Raises ScenarioError with one sentence.
+/// Parses a quantity (`"20 ms"`) into base units; `unit` is `time`, `rate` or another unit name of
+/// the catalogue. Raises ScenarioError with one sentence.
 #[pyfunction]
 fn quantity(text: &str, unit: &str) -> PyResult<f64> {
     guarded(|| {
@@ -254,16 +256,16 @@ fn quantity(text: &str, unit: &str) -> PyResult<f64> {
     })
 }
 
-/// Fails as a fault of the simulator does, for tests of what a user then sees.
+/// Panics, for tests of what a user sees after a fault of the simulator.
 #[pyfunction]
 fn fail(why: &str) -> PyResult<()> {
     guarded(|| panic!("{why}"))
 }
 
-/// What a discipline or congestion control in C or Rust is compiled against, by file name.
+/// File names and texts of the interfaces for disciplines and congestion controls in C and Rust.
 #[pyfunction]
 fn interfaces() -> [(&'static str, String); 4] {
-    // A control's file stands beside the other, under the name that this has in a user's project.
+    // In a user's project the other Rust file is named aqmlab_plugin.rs.
     let control = plugin::RUST_CONTROL_INTERFACE.replace("super::types", "super::aqmlab_plugin");
     [
         ("aqmlab_plugin.h", plugin::C_HEADER.to_owned()),
@@ -285,12 +287,12 @@ fn version() -> String {
     .to_string()
 }
 
-/// Fifty flows in a steady overload of a discipline with its defaults, after a warm-up: the load
-/// by which the cost of a packet is measured. Raises ScenarioError if there is no such discipline.
+/// A benchmark of the time per packet: fifty flows in a steady overload of a discipline with its
+/// defaults, after a warm-up. Raises ScenarioError if there is no such discipline.
 #[pyclass(unsendable)]
 struct Overload {
     load: aqm::Overload,
-    /// What a packet may cost, in nanoseconds.
+    /// Limit of the time per packet for this discipline, in nanoseconds.
     #[pyo3(get)]
     most_ns: u32,
 }
@@ -302,7 +304,7 @@ impl Overload {
         guarded(|| Overload::of(name))
     }
 
-    /// The next `packets` arrivals and all that happens between them.
+    /// Simulates the next `packets` arrivals and all events between them.
     fn run(&mut self, packets: u32) -> PyResult<()> {
         guarded(|| {
             self.load.run(packets);
@@ -323,13 +325,14 @@ impl Overload {
     }
 }
 
-/// Reads a packet capture, piece by piece: see `capture::Learner`.
+/// Analyses a packet capture, piece by piece; see `capture::Learner`.
 #[pyclass]
 struct Learner(capture::Learner);
 
 #[pymethods]
 impl Learner {
-    /// `inside`: addresses of one side of the link as (16 bytes of IPv6, common bits).
+    /// `inside`: prefixes of one side of the link, each as (16 bytes of an IPv6 address, prefix
+    /// length).
     #[new]
     fn new(inside: Vec<([u8; 16], u8)>) -> Self {
         let prefix = |(address, bits)| capture::Prefix { address, bits };
@@ -337,13 +340,14 @@ impl Learner {
         Learner(capture::Learner::new(capture::Limits::default(), inside))
     }
 
-    /// Takes the next bytes of the file. Raises CaptureError if they are no capture.
+    /// Reads the next bytes of the file. Raises CaptureError if they are not of a capture.
     fn feed(&mut self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
         guarded(|| py.detach(|| self.0.feed(bytes)).map_err(|e| CaptureError::new_err(e.0)))
     }
 
-    /// The lines of the connections that are over since the last call, and of each line, as 64-bit
-    /// little-endian numbers: start in microseconds, serial number, length in bytes.
+    /// Returns the text lines of the connections that ended since the last call; and for each line
+    /// three 64-bit little-endian numbers: start in microseconds, serial number, length of the line
+    /// in bytes.
     fn take<'py>(&mut self, py: Python<'py>) -> (Bound<'py, PyBytes>, Bound<'py, PyBytes>) {
         let (lines, finished) = self.0.take();
         let numbers = finished.iter().flat_map(|f| [f.at_us, f.serial, f.length as u64]);
@@ -351,7 +355,8 @@ impl Learner {
         (PyBytes::new(py, &lines), PyBytes::new(py, &numbers))
     }
 
-    /// The file is over: what was seen, as JSON. Raises CaptureError if it was too short.
+    /// Ends the file and returns the report of the analysis as JSON. Raises CaptureError if the
+    /// file was too short.
     fn finish(&mut self, py: Python<'_>) -> PyResult<String> {
         let report =
             guarded(|| py.detach(|| self.0.finish()).map_err(|e| CaptureError::new_err(e.0)))?;

@@ -1,4 +1,4 @@
-//! Live runs: each of these functions is the whole of a process that `aqmlab live` starts.
+//! Live runs: each of these functions is all that a process started by `aqmlab live` does.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -19,12 +19,13 @@ use ::live as linux;
 
 #[cfg(not(target_os = "linux"))]
 mod linux {
-    //! Other systems have neither namespaces nor TUN devices.
+    //! Placeholder on systems other than Linux, which lack network namespaces.
     pub(super) const WHY: &str = "live runs need Linux: simulate the scenario here with aqmlab run";
 }
 
-/// Runs a live run (JSON, see `live::run::Spec`) and returns what `run` does, and under "live" (JSON)
-/// how far it can be believed. Raises LiveError with one sentence.
+/// Carries out a live run, given as JSON (see `live::run::Spec`). Returns a dictionary as `run`
+/// does, with the key "live": JSON of the conditions that show how far to trust the run. Raises
+/// LiveError with one sentence.
 #[cfg(target_os = "linux")]
 #[pyfunction]
 fn live_run<'py>(py: Python<'py>, spec_json: &str) -> PyResult<Bound<'py, PyDict>> {
@@ -38,14 +39,15 @@ fn live_run<'py>(py: Python<'py>, spec_json: &str) -> PyResult<Bound<'py, PyDict
     Ok(out)
 }
 
-/// Carries out a task of users (JSON, see `live::program`). Raises LiveError with one sentence.
+/// Runs a program of users, whose task is given as JSON (see `live::program`). Raises LiveError
+/// with one sentence.
 #[cfg(target_os = "linux")]
 #[pyfunction]
 fn live_users(py: Python<'_>, task_json: &str) -> PyResult<()> {
     guarded(|| py.detach(|| linux::program::users(task_json)).map_err(|e| LiveError::new_err(e.0)))
 }
 
-/// What a live run needs of this machine, as JSON.
+/// Checks whether this machine has what a live run needs; the result as JSON (see `live::check`).
 #[cfg(target_os = "linux")]
 #[pyfunction]
 fn live_check(py: Python<'_>) -> PyResult<String> {
@@ -56,19 +58,19 @@ fn live_check(py: Python<'_>) -> PyResult<String> {
 mod elsewhere {
     use super::*;
 
-    /// Raises LiveError with one sentence.
+    /// Always raises LiveError: this system has no live runs.
     #[pyfunction]
     pub fn live_run(_spec_json: &str) -> PyResult<()> {
         Err(LiveError::new_err(linux::WHY))
     }
 
-    /// Raises LiveError with one sentence.
+    /// Always raises LiveError: this system has no live runs.
     #[pyfunction]
     pub fn live_users(_task_json: &str) -> PyResult<()> {
         Err(LiveError::new_err(linux::WHY))
     }
 
-    /// Raises LiveError with one sentence.
+    /// Always raises LiveError: this system has no live runs.
     #[pyfunction]
     pub fn live_check() -> PyResult<String> {
         Err(LiveError::new_err(linux::WHY))

@@ -1,4 +1,4 @@
-//! The disciplines and congestion controls that a user supplies, in addition to ours.
+//! The disciplines and congestion controls that a user supplies, in addition to the built-in ones.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use crate::control::ControlMaker;
 use crate::discipline::{Maker, OwnHolder, OwnJudge};
 use crate::fault::guarded;
 
-/// Names of disciplines and congestion controls: ours, and those that are added.
+/// A registry of disciplines and congestion controls: the built-in ones, and those that users add.
 #[pyclass(frozen)]
 #[derive(Default)]
 pub struct Registry {
@@ -29,16 +29,16 @@ impl Registry {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The disciplines of `registry` and ours, or only ours.
+    /// The built-in disciplines, and those of `registry` if given.
     pub fn of(registry: Option<&Registry>) -> aqm::Registry {
         let own = registry.map(|registry| registry.own().clone()).unwrap_or_default();
         aqm::Registry::with(&own).expect("each name was free when it was added")
     }
 
-    /// As [`Registry::of`], and the discipline `agent`.
+    /// The disciplines of [`Registry::of`], and the discipline `agent`.
     ///
     /// # Errors
-    /// A sentence, if a user's discipline has its name.
+    /// A sentence, if a user's discipline has the name of the agent.
     pub fn with_agent(registry: Option<&Registry>) -> Result<aqm::Registry, String> {
         let mut own = registry.map(|registry| registry.own().clone()).unwrap_or_default();
         own.push(&aqm::AGENT);
@@ -46,7 +46,7 @@ impl Registry {
         aqm::Registry::with(&own).map_err(taken)
     }
 
-    /// The congestion controls of `registry`, or ours alone.
+    /// The built-in congestion controls, and those of `registry` if given.
     pub fn controls_of(registry: Option<&Registry>) -> Controls {
         let of = |registry: &Registry| registry.controls().1.clone();
         registry.map(of).unwrap_or_default()
@@ -89,8 +89,8 @@ impl Registry {
         Registry::default()
     }
 
-    /// Adds a discipline in Python. `make(values, bits_per_s, header_bytes)` answers with one
-    /// queue's object, `explain(exception)` with a sentence. Raises ScenarioError with one sentence.
+    /// Adds a discipline in Python. `make(values, bits_per_s, header_bytes)` returns the object of
+    /// one queue, `explain(exception)` a sentence. Raises ScenarioError with one sentence.
     fn add_python(
         &self,
         description_json: &str,
@@ -116,8 +116,8 @@ impl Registry {
         })
     }
 
-    /// Adds a congestion control in Python. `make(values)` answers with one connection's object,
-    /// `explain(exception)` with a sentence. Raises ScenarioError with one sentence.
+    /// Adds a congestion control in Python. `make(values)` returns the object of one connection,
+    /// `explain(exception)` a sentence. Raises ScenarioError with one sentence.
     fn add_python_control(
         &self,
         description_json: &str,
@@ -133,8 +133,8 @@ impl Registry {
     }
 
     /// Adds the discipline or congestion control of a shared library. Raises ScenarioError with one
-    /// sentence. Other threads of the interpreter run meanwhile: what a library does when it is opened
-    /// may not return.
+    /// sentence. The interpreter lock is released meanwhile, because the library's initialization
+    /// may never return.
     fn add_library(&self, py: Python<'_>, path: PathBuf) -> PyResult<&'static str> {
         guarded(|| match py.detach(|| control::library::load(&path, &self.pulse)) {
             Ok(None) => self.add(py.detach(|| library::load(&path, &self.pulse))),
@@ -143,8 +143,8 @@ impl Registry {
         })
     }
 
-    /// A discipline or congestion control as the catalogue has it, with `kind`, as JSON; None if there
-    /// is none of that name.
+    /// The catalogue's entry of a discipline or congestion control as JSON, with its `kind` (aqm or
+    /// congestion); None if there is none of that name.
     fn describe(&self, name: &str) -> Option<String> {
         let discipline = Registry::of(Some(self)).find(name).map(sim::discipline);
         let found = discipline.map(|found| ("aqm", found)).or_else(|| {
@@ -158,24 +158,24 @@ impl Registry {
         })
     }
 
-    /// Checks a discipline, ours or a user's: the report as JSON. `notify(what)` is called before
-    /// each step.
+    /// Checks a built-in or user-supplied discipline. Returns the report as JSON. `notify(what)` is
+    /// called before each step.
     fn check_aqm(&self, py: Python<'_>, name: &str, notify: Py<PyAny>) -> PyResult<String> {
         let registry = Registry::of(Some(self));
         let entry = testvec::parameters::find(name, &registry).map_err(ScenarioError::new_err)?;
         let mut notify = |what: &str| {
-            // A callback that fails loses its progress report; the result comes at the end.
+            // An exception in the callback is ignored: it only reports progress.
             let _ = Python::attach(|py| notify.call1(py, (what,)));
         };
         guarded(|| Ok(py.detach(|| testvec::check::check(entry, &mut notify)).to_string()))
     }
 
-    /// Checks a congestion control, ours or a user's, over random calls: the report as JSON.
-    /// `notify(what)` is called before each step.
+    /// Checks a built-in or user-supplied congestion control with random calls. Returns the report
+    /// as JSON. `notify(what)` is called before each step.
     fn check_control(&self, py: Python<'_>, name: &str, notify: Py<PyAny>) -> PyResult<String> {
         let controls = Registry::controls_of(Some(self));
         let mut notify = |what: &str| {
-            // A callback that fails loses its progress report; the result comes at the end.
+            // An exception in the callback is ignored: it only reports progress.
             let _ = Python::attach(|py| notify.call1(py, (what,)));
         };
         guarded(|| {
@@ -184,7 +184,8 @@ impl Registry {
         })
     }
 
-    /// A count that is odd while a call of a user's discipline or congestion control lasts.
+    /// A count that is odd while a call of a user's discipline or congestion control lasts. A
+    /// watchdog reads it.
     fn pulse(&self) -> u64 {
         self.pulse.count()
     }

@@ -1,4 +1,4 @@
-//! A world that Python moves: what environments for learning are made of.
+//! A simulation that Python advances step by step, for reinforcement-learning environments.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,12 +10,13 @@ use crate::ScenarioError;
 use crate::fault::guarded;
 use crate::registry::Registry;
 
-/// A world that is moved in slices, looked at and changed between them; see `sim::Run::set`.
+/// A simulation that Python advances in steps; between them it reads a port and changes parameters
+/// (see `sim::Run::set`).
 #[pyclass]
 pub struct World(Mutex<Run>);
 
 impl World {
-    /// The run, also after a user's code has failed in it.
+    /// Locks the run, also after a panic of a user's code.
     fn run(&self) -> MutexGuard<'_, Run> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -23,8 +24,8 @@ impl World {
 
 #[pymethods]
 impl World {
-    /// Sets a scenario (JSON) up, which may name the discipline `agent` and those of the registry. A
-    /// user's code runs in this process.
+    /// Sets up the run of a scenario (JSON), which may use the discipline `agent` and those of the
+    /// registry. A user's code runs in this process.
     #[new]
     #[pyo3(signature = (scenario_json, registry = None))]
     fn new(scenario_json: &str, registry: Option<&Registry>) -> PyResult<Self> {
@@ -59,7 +60,7 @@ impl World {
         })
     }
 
-    /// Seconds of the world's time, and events served.
+    /// Simulated time in seconds, and number of events served.
     fn now(&self) -> (f64, u64) {
         let run = self.run();
         (run.now().secs_f64(), run.events())

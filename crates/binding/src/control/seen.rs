@@ -1,5 +1,5 @@
-//! The objects that a congestion control in Python is handed: its window, acknowledgements and lost
-//! segments.
+//! The objects that are passed to a congestion control in Python: its window, acknowledgements and
+//! lost segments.
 
 use plugin::control_types::{
     AQMLAB_NO_TIME, AQMLAB_STATE_CWR, AQMLAB_STATE_LOSS, AQMLAB_STATE_RECOVERY, ControlAck,
@@ -19,7 +19,7 @@ fn time(nanos: u64) -> Option<f64> {
 
 /// A number of bytes or bit/s that Python sets, as an integer: its fraction is cut off.
 fn whole(what: &str, value: f64) -> PyResult<u64> {
-    // A value above the largest window is refused where windows are checked.
+    // Values above the largest window are refused later, where windows are checked.
     if value >= 0.0 {
         return Ok(value.min(1e18) as u64);
     }
@@ -27,7 +27,8 @@ fn whole(what: &str, value: f64) -> PyResult<u64> {
     Err(PyValueError::new_err(why))
 }
 
-/// The numbers that a congestion control sets, and those that it may read. Amounts are bytes.
+/// The windows and pacing rate that a congestion control sets, and the state of its connection that
+/// it may read. Amounts are in bytes.
 #[pyclass(module = "aqmlab", name = "CongestionWindow")]
 #[derive(Default)]
 pub struct CongestionWindow(pub(super) ControlWindow);
@@ -70,12 +71,12 @@ impl CongestionWindow {
     fn mss(&self) -> u32 {
         self.0.mss
     }
-    /// Now, in seconds since the run began.
+    /// Time of the call, in seconds since the run began.
     #[getter]
     fn now_s(&self) -> f64 {
         secs(self.0.now_ns)
     }
-    /// Now, in nanoseconds since the run began.
+    /// Time of the call, in nanoseconds since the run began.
     #[getter]
     fn now_ns(&self) -> u64 {
         self.0.now_ns
@@ -85,19 +86,19 @@ impl CongestionWindow {
     fn outstanding(&self) -> u64 {
         self.0.outstanding
     }
-    /// The peer's receive window.
+    /// Receive window of the peer.
     #[getter]
     fn peer_window(&self) -> u64 {
         self.0.peer_window
     }
-    /// Smoothed round trip in seconds; 0 before the first.
+    /// Smoothed round-trip time in seconds; 0 before the first sample.
     #[getter]
     fn srtt_s(&self) -> f64 {
         secs(self.0.srtt_ns)
     }
 }
 
-/// What one acknowledgement reports. Amounts are bytes.
+/// A sample of the connection at one acknowledgement. Amounts are in bytes.
 #[pyclass(module = "aqmlab", name = "Ack")]
 #[derive(Default)]
 pub struct Ack(pub(super) ControlAck);
@@ -109,12 +110,12 @@ impl Ack {
     fn delivered(&self) -> u64 {
         self.0.delivered
     }
-    /// Of these, what the cumulative acknowledgement covers.
+    /// Bytes of `delivered` that the cumulative acknowledgement covers.
     #[getter]
     fn acked(&self) -> u64 {
         self.0.acked
     }
-    /// Segments newly acknowledged, as Linux counts them for growth.
+    /// Number of segments newly acknowledged, as Linux counts them for growing the window.
     #[getter]
     fn segments(&self) -> u32 {
         self.0.segments
@@ -124,7 +125,7 @@ impl Ack {
     fn lost(&self) -> u64 {
         self.0.lost
     }
-    /// Of `delivered`, what is reported to have arrived marked.
+    /// Bytes of `delivered` that were reported to have arrived with CE.
     #[getter]
     fn marked(&self) -> u64 {
         self.0.marked
@@ -139,22 +140,23 @@ impl Ack {
     fn in_flight(&self) -> u64 {
         self.0.in_flight
     }
-    /// The newest round-trip time that it measures, in seconds; None if it measures none.
+    /// Newest round-trip time that this acknowledgement measures, in seconds; None if it measures
+    /// none.
     #[getter]
     fn rtt_s(&self) -> Option<f64> {
         time(self.0.rtt_ns)
     }
-    /// Smoothed round trip in seconds; 0 before the first.
+    /// Smoothed round-trip time in seconds; 0 before the first sample.
     #[getter]
     fn srtt_s(&self) -> f64 {
         secs(self.0.srtt_ns)
     }
-    /// Smallest round trip of the last 300 s, in seconds; None before the first.
+    /// Smallest round-trip time of the last 300 s, in seconds; None before the first sample.
     #[getter]
     fn min_rtt_s(&self) -> Option<f64> {
         time(self.0.min_rtt_ns)
     }
-    /// The delivery rate in bit/s; None without a sample (`rates = True` keeps them).
+    /// Delivery rate in bit/s; None without a sample (there are samples only with `rates = True`).
     #[getter]
     fn rate(&self) -> Option<f64> {
         let interval = secs(self.0.rate_interval_ns);
@@ -180,12 +182,12 @@ impl Ack {
     fn rate_sent_in_flight(&self) -> u64 {
         self.0.rate_sent_in_flight
     }
-    /// Bytes lost since the segment of the delivery-rate sample was sent.
+    /// Bytes found lost since the newest acknowledged segment was sent.
     #[getter]
     fn rate_lost(&self) -> u64 {
         self.0.rate_lost
     }
-    /// Whether the program, not the window, limited the sending of the rate sample.
+    /// Whether the rate sample is application-limited: data to send was lacking, not window.
     #[getter]
     fn app_limited(&self) -> bool {
         self.0.app_limited != 0
@@ -200,17 +202,17 @@ impl Ack {
             _ => "open",
         }
     }
-    /// Whether a round trip has passed.
+    /// Whether this acknowledgement ends a round trip.
     #[getter]
     fn round(&self) -> bool {
         self.0.round != 0
     }
-    /// Whether the window was the limit since the round began.
+    /// Whether cwnd limited sending at some time in this round trip.
     #[getter]
     fn window_limited(&self) -> bool {
         self.0.window_limited != 0
     }
-    /// Whether the window may grow: it was the limit, and nothing reduces it.
+    /// Whether cwnd may grow: it limited sending, and no loss or mark is reducing it.
     #[getter]
     fn may_grow(&self) -> bool {
         self.0.may_grow != 0
@@ -220,14 +222,14 @@ impl Ack {
     fn paced(&self) -> bool {
         self.0.paced != 0
     }
-    /// The earliest time at which pacing lets the next segment be sent, in seconds.
+    /// Earliest time at which pacing lets the next segment be sent, in seconds since the run began.
     #[getter]
     fn next_send_s(&self) -> f64 {
         secs(self.0.next_send_ns)
     }
 }
 
-/// A segment found lost. Amounts are bytes.
+/// A segment that was found lost. Amounts are in bytes.
 #[pyclass(frozen, module = "aqmlab", name = "LostSegment")]
 pub struct LostSegment(pub(super) ControlLost);
 
@@ -238,12 +240,12 @@ impl LostSegment {
     fn bytes(&self) -> u64 {
         self.0.bytes
     }
-    /// Bytes in flight when it was sent, itself included.
+    /// Bytes in flight when the segment was sent, including the segment.
     #[getter]
     fn sent_in_flight(&self) -> u64 {
         self.0.sent_in_flight
     }
-    /// Bytes found lost since it was sent, itself included.
+    /// Bytes found lost since the segment was sent, including the segment.
     #[getter]
     fn lost(&self) -> u64 {
         self.0.lost
@@ -253,7 +255,7 @@ impl LostSegment {
     fn total_delivered(&self) -> u64 {
         self.0.total_delivered
     }
-    /// Whether the program, not the window, limited the sending when it was sent.
+    /// Whether the connection was application-limited when the segment was sent.
     #[getter]
     fn app_limited(&self) -> bool {
         self.0.app_limited != 0

@@ -1,4 +1,5 @@
-//! The two kinds of discipline in Python: one judges the packets that arrive, the other holds them.
+//! The two kinds of discipline in Python: one only decides about arriving packets, the other queues
+//! them.
 
 use aqm::{Aqm, Line, Verdict};
 use packet::params::{BadParams, Params};
@@ -13,7 +14,7 @@ use pyo3::prelude::*;
 use super::seen::Done;
 use super::{Maker, Own, Packet};
 
-/// A discipline with `admit`.
+/// A discipline with `admit`, which only decides about arriving packets.
 pub struct OwnJudge {
     own: Own,
     admit: Py<PyAny>,
@@ -111,7 +112,7 @@ impl Aqm for OwnJudge {
     }
 }
 
-/// A discipline with `enqueue` and `dequeue`.
+/// A discipline with `enqueue` and `dequeue`, which queues packets.
 pub struct OwnHolder {
     own: Own,
     enqueue: Py<PyAny>,
@@ -132,7 +133,7 @@ impl OwnHolder {
         self.own.next_tick
     }
 
-    /// Carries out what the object said of packets.
+    /// Carries out the drops and marks that the object has requested.
     fn carry_out(&mut self, call: &mut Call) {
         let done = Python::attach(|py| std::mem::take(&mut self.own.queue.borrow_mut(py).done));
         for one in done {

@@ -1,13 +1,13 @@
-//! The objects that a discipline in Python is handed: packets and the queue.
+//! The objects that are passed to a discipline in Python: packets and the queue.
 
 use packet::{Ack, DropReason, Ecn, Rng};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A packet as a discipline sees it.
+/// An arriving packet.
 #[pyclass(frozen, module = "aqmlab")]
 pub struct Packet {
-    /// Flow: the same number for packets of one flow.
+    /// Number of the packet's flow.
     #[pyo3(get)]
     flow: u64,
     pub(super) number: u32,
@@ -17,16 +17,16 @@ pub struct Packet {
     /// Number of the source host.
     #[pyo3(get)]
     source: u16,
-    /// Destination host, numbered as the source host is.
+    /// Number of the destination host.
     #[pyo3(get)]
     destination: u16,
     /// Differentiated services code point.
     #[pyo3(get)]
     dscp: u8,
-    /// When it arrived, in nanoseconds since the run began.
+    /// Time of the packet's arrival, in nanoseconds since the run began.
     #[pyo3(get)]
     arrived_ns: u64,
-    /// Whether it may be marked in place of being dropped.
+    /// Whether the packet may be marked in place of being dropped.
     #[pyo3(get)]
     ecn_capable: bool,
     ecn: Ecn,
@@ -45,7 +45,8 @@ impl Packet {
             Ecn::Ce => "ce",
         }
     }
-    /// Whether it is a pure acknowledgement, and if so whether it must arrive: no, needed or newer.
+    /// Kind of acknowledgement: "no" if not a pure one, "needed" if it must arrive, "newer" if it
+    /// only has a higher number and supersedes earlier such ones of its flow.
     #[getter]
     fn ack(&self) -> &'static str {
         match self.ack {
@@ -54,7 +55,7 @@ impl Packet {
             Ack::Newer => "newer",
         }
     }
-    /// When it arrived, in seconds since the run began.
+    /// Time of the packet's arrival, in seconds since the run began.
     #[getter]
     fn arrived_s(&self) -> f64 {
         self.arrived_ns as f64 * 1e-9
@@ -87,40 +88,39 @@ pub(super) enum Done {
     Marked(u32, DropReason),
 }
 
-/// The queue as a discipline is handed it at each call: the time, the backlog, random numbers, and
-/// the methods that drop and mark packets.
+/// Context of a call to a discipline: the time, the backlog, random numbers, and methods to drop
+/// and mark packets.
 #[pyclass(module = "aqmlab")]
 pub struct Queue {
-    /// Now, in nanoseconds since the run began.
+    /// Time of the call, in nanoseconds since the run began.
     #[pyo3(get)]
     pub(super) now_ns: u64,
-    /// Packets that wait; in `enqueue` the one that arrives counts, in `admit` it does not.
+    /// Number of packets that wait. The arriving packet counts in `enqueue`, but not in `admit`.
     #[pyo3(get)]
     pub(super) packets: u32,
-    /// IP bytes that wait, counted as `packets` are.
+    /// IP bytes that wait; the arriving packet counts as in `packets`.
     #[pyo3(get)]
     pub(super) bytes: u64,
     pub(super) rng: Rng,
     pub(super) next_tick: Option<u64>,
-    /// For each packet number whether that packet waits; None if the discipline does not hold
-    /// packets.
+    /// For each packet number, whether that packet waits; `None` if the discipline has `admit`.
     pub(super) waits: Option<Vec<bool>>,
     pub(super) done: Vec<Done>,
 }
 
 #[pymethods]
 impl Queue {
-    /// Now, in seconds since the run began.
+    /// Time of the call, in seconds since the run began.
     #[getter]
     fn now_s(&self) -> f64 {
         self.now_ns as f64 * 1e-9
     }
-    /// The next random number of this queue's own seeded stream, uniform in [0, 1).
+    /// Next random number of the queue's own seeded stream, uniform in [0, 1).
     fn uniform(&mut self) -> f64 {
         self.rng.uniform()
     }
-    /// Schedules `tick` for this time (seconds since the run began), in place of an earlier
-    /// request.
+    /// Schedules the next call of `tick` for this time (seconds since the run began), in place of
+    /// an earlier request.
     fn wake_at(&mut self, at_s: f64) -> PyResult<()> {
         let at = (at_s * 1e9).round();
         if !(at >= self.now_ns as f64 && at < 9.2e18) {
@@ -129,7 +129,7 @@ impl Queue {
         self.next_tick = Some(at as u64);
         Ok(())
     }
-    /// Drops a packet that waits or arrives; `why` is early, forced, overflow or superseded.
+    /// Drops a waiting or arriving packet; `why` is early, forced, overflow or superseded.
     #[pyo3(signature = (packet, why="forced"))]
     fn drop(&mut self, packet: &Packet, why: &str) -> PyResult<()> {
         let why = cause(why)?;
@@ -139,7 +139,7 @@ impl Queue {
         self.done.push(Done::Dropped(packet.number, why));
         Ok(())
     }
-    /// Marks a packet that waits or arrives "congestion experienced"; it must be `ecn_capable`.
+    /// Sets CE in a waiting or arriving packet, which must be `ecn_capable`.
     #[pyo3(signature = (packet, why="forced"))]
     fn mark(&mut self, packet: &Packet, why: &str) -> PyResult<()> {
         let why = cause(why)?;
