@@ -15,7 +15,7 @@ use super::cubic::{BETA, C, Cubic, FAST_CONVERGENCE, Settings, TCP_FRIENDLINESS}
 use super::hystart::HyStart;
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "careful-resume",

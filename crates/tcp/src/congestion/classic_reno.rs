@@ -1,5 +1,5 @@
-//! Reno in three versions: 4.4BSD, RFC 5681 and ns-2. The profiles of that time call it directly
-//! (the field `reno` of their rules); others use it as any control.
+//! Reno in three versions: 4.4BSD, RFC 5681 and ns-2. The senders of classic profiles call it
+//! directly (the field `reno` of their rules); others use it as any control.
 
 use packet::{About, Instant};
 

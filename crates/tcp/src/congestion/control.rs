@@ -107,7 +107,7 @@ pub enum CaState {
 pub struct RateSample {
     /// Bytes delivered between the sending of the newest acknowledged segment and now.
     pub delivered: u64,
-    /// The longer of the sending and the acknowledging interval.
+    /// The longer of the two intervals in which these bytes were sent and acknowledged.
     pub interval: Duration,
     /// Bytes delivered in all when the newest acknowledged segment was sent.
     pub prior_delivered: u64,
@@ -142,8 +142,8 @@ pub struct Lost {
 /// What a control does itself, and what it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlFlags {
-    /// The control sets `cwnd` itself at all times; else, while a loss or mark is answered, the
-    /// transport leads `cwnd` to `ssthresh` by proportional rate reduction (RFC 6937).
+    /// The control sets `cwnd` itself at all times; otherwise the transport lowers `cwnd` to
+    /// `ssthresh` by proportional rate reduction (RFC 6937) while a loss or mark is answered.
     pub own_window: bool,
     /// The control reads [`AckSample::ca_state`] at each acknowledgement, and a recovery that
     /// starts where another ends continues it (`prev_ca_state` of Linux's BBR). Otherwise each
@@ -308,6 +308,6 @@ pub fn linux_pacing_rate(win: &Window, flight: &Flight, srtt: Duration) -> Optio
 pub(crate) struct Entry {
     /// Name, summary, sources, parameters.
     pub about: About,
-    /// Makes one from checked parameters.
+    /// Makes a control from checked parameters.
     pub make: fn(&Params) -> Box<dyn Control>,
 }

@@ -15,7 +15,7 @@ use super::control::{AckSample, CLASSIC, Cause, Control, ControlFlags, Entry};
 use super::windowed::WindowedMax;
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "copa",

@@ -17,7 +17,7 @@ use super::hystart::HyStart;
 use super::search::Search;
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "cubic",
@@ -90,7 +90,8 @@ impl Settings {
     }
 }
 
-/// Jiffies per second (CONFIG_HZ = 1000) and the bits of a second on the curve (`BICTCP_HZ`).
+/// Jiffies per second (CONFIG_HZ = 1000); a second on the curve is 2 to the power of `CURVE_BITS`
+/// (`BICTCP_HZ`).
 const HZ: u64 = 1_000;
 const CURVE_BITS: u32 = 10;
 /// Jiffies for which `cnt` is kept while the window stays.
@@ -157,7 +158,7 @@ impl Curve {
         if self.last_cwnd == cwnd && now - self.last_time <= STALE {
             return;
         }
-        // At most once per jiffy.
+        // The curve is evaluated at most once per jiffy.
         let known = self.epoch.filter(|_| self.last_time == now);
         let mut epoch = known.unwrap_or_else(|| self.follow(settings, cwnd, acked, delay_min, now));
         if settings.tcp_friendliness {
@@ -304,14 +305,14 @@ impl Control for Cubic {
         }
     }
 
-    /// `cubictcp_recalc_ssthresh`.
+    /// Linux's `cubictcp_recalc_ssthresh`: ends the epoch, and sets its plateau and the threshold.
     fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, _cause: Cause, _now: Instant) {
         let cwnd = segments(win);
         self.increase.forget();
         self.curve.epoch = None;
         let Settings { beta, fast_convergence, .. } = self.settings;
         let less = fast_convergence && cwnd < self.curve.last_max;
-        // Fast convergence: room for others.
+        // Fast convergence: a lower plateau leaves room for other flows.
         self.curve.last_max = if less { cwnd * (SCALE + beta) / (2 * SCALE) } else { cwnd };
         win.ssthresh = u64::from((cwnd * beta / SCALE).max(2)) * win.mss();
     }

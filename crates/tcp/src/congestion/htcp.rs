@@ -13,7 +13,7 @@ use super::control::{AckSample, CaState, Cause, Control, Entry};
 use super::growth::{Increase, segments};
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "htcp",
@@ -228,7 +228,7 @@ impl Control for Htcp {
         self.acked = 1;
     }
 
-    /// `htcp_recalc_ssthresh`, then `htcp_state`.
+    /// Linux's `htcp_recalc_ssthresh` sets the threshold, then `htcp_state` saves the variables.
     fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, cause: Cause, now: Instant) {
         let now = jiffies(now);
         self.update_beta();
@@ -310,7 +310,7 @@ mod tests {
         // 128.
         assert_eq!(control.max_rtt, 96);
         assert_eq!(left(&mut control), 72);
-        // A rate that has changed by more than a fifth: half.
+        // A rate that has changed by more than a fifth leaves half.
         control.max_rate = 1_201;
         assert_eq!(left(&mut control), 50);
     }
@@ -355,7 +355,8 @@ mod tests {
 
     #[test]
     fn a_flow_regains_a_long_fast_path_long_before_reno() {
-        // 100 Mbit/s, 200 ms: 2,500 segments. After a loss Reno needs 1,250 round trips, 250 s.
+        // 100 Mbit/s and 200 ms: the path holds 2,500 segments. After a loss Reno needs 1,250 round
+        // trips, 250 s.
         let mut path = testing::Path::new(htcp(), 100.0, 200, 2_500_000);
         assert!(path.run_until(60.0, |path| path.lost > 0));
         path.run(20.0);

@@ -32,7 +32,7 @@ pub(super) struct HyStart {
     /// Smallest round-trip time of this round; 0 before the first sample.
     least: u32,
     round_start: u64,
-    /// The round ends when more than this is acknowledged.
+    /// The round ends when a higher sequence number than this is acknowledged.
     round_end: u64,
     /// When the last acknowledgement of the train arrived.
     last: u64,

@@ -65,7 +65,7 @@ impl HyStart {
         0
     }
 
-    /// Congestion was noticed.
+    /// Ends HyStart++ for good when congestion is noticed.
     pub fn stop(&mut self) {
         self.phase = Phase::Over;
     }

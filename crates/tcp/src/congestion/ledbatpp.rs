@@ -18,7 +18,7 @@ use packet::{About, Duration, Instant};
 use super::control::{AckSample, CaState, Cause, Control, Entry};
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "ledbat++",
@@ -77,7 +77,7 @@ const LEAST: u64 = 2;
 /// trips; `PAUSE` is the pause after a slowdown, as a multiple of its length with its ramp.
 const TRIPS: u64 = 2;
 const PAUSE: u64 = 9;
-/// RFC 6817 section 2.4.2: CURRENT_FILTER and BASE_HISTORY, minutes.
+/// RFC 6817 section 2.4.2: CURRENT_FILTER, in samples, and BASE_HISTORY, in minutes.
 const CURRENT: usize = 4;
 const HISTORY: usize = 10;
 const MINUTE: Duration = Duration::from_secs(60);

@@ -12,7 +12,7 @@ use super::control::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, 
 use super::growth::{Increase, segments};
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "nv",
@@ -93,7 +93,7 @@ struct Nv {
     renewal: Instant,
     /// `nv_rtt_max_rate`: greatest rate since the last decision, in 100 bit/s.
     max_rate: u64,
-    /// The round trip ends when more than this is acknowledged.
+    /// The round trip ends when a higher sequence number than this is acknowledged.
     round_end: u64,
     una: u64,
     state: CaState,
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_flow_keeps_about_its_pad_in_the_queue() {
-        // 1 Gbit/s, 2 ms: 250 segments.
+        // 1 Gbit/s and 2 ms: the path holds 250 segments of 1,000 B.
         let mut path = testing::Path::new(nv(), 1_000.0, 2, 4_000_000);
         path.run(2.0);
         let (used, trips) = path.measure(2.0);

@@ -22,7 +22,7 @@ use crate::send_state::{Flight, Window};
 use classic::{Detector, Reference};
 use rate::{Mode, Pace};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "prague",

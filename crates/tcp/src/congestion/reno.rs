@@ -8,7 +8,7 @@ use super::control::{AckSample, Cause, Control, Entry};
 use super::growth::{Increase, segments};
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "reno",

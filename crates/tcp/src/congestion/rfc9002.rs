@@ -3,7 +3,8 @@
 //! acknowledgement as equally long); congestion, a loss or a mark, halves the window.
 //!
 //! As in the RFC, the transport does the rest: packets sent before the last reduction neither grow
-//! nor reduce the window again, the least window is two datagrams, and persistent congestion.
+//! nor reduce the window again, the window is at least two datagrams, and persistent congestion is
+//! detected there.
 
 use packet::Instant;
 

@@ -13,7 +13,7 @@ use super::control::{AckSample, CaState, Cause, Control, Entry};
 use super::hystart_plus::HyStart;
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "rfc9438",

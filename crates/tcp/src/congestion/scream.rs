@@ -11,7 +11,7 @@ use packet::{About, Duration, Instant};
 use super::control::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry};
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "scream",
@@ -42,14 +42,15 @@ const FIELDS: &[Field] = &[
         .source("VIRTUAL_RTT = 25 ms"),
 ];
 
-/// L4S_AVG_G for a rising and for a falling share of marks, and QDELAY_AVG_G.
+/// Weights of a sample in the averages: L4S_AVG_G for a rising and for a falling share of marks,
+/// and QDELAY_AVG_G for a rising delay.
 const ALPHA_UP: f64 = 1.0 / 8.0;
 const ALPHA_DOWN: f64 = 1.0 / 128.0;
 const DELAY_UP: f64 = 1.0 / 4.0;
 /// Round trips after a reduction until the multiplicative increase has its full size again.
 const RECOVERY_TRIPS: f64 = 100.0;
-/// Growth is full where the window differs from that of the last reduction by 1/INFLECTION of the
-/// latter; and the least factor of growth.
+/// Growth is full where the window differs from its value at the last reduction by 1/`INFLECTION`
+/// of that value; `LEAST_GROWTH` is the smallest factor of growth.
 const INFLECTION: f64 = 2.0;
 const LEAST_GROWTH: f64 = 0.25;
 /// The window is at most this multiple of the bytes in flight, plus a segment.

@@ -54,13 +54,14 @@ const FIELDS: &[Field] = &[
 const BINS: u64 = 10;
 const EXTRA: u64 = 15;
 const ALL: u64 = BINS + EXTRA;
-/// `TCP_INIT_CWND`, segments.
+/// `TCP_INIT_CWND`: smallest window after a rollback, segments.
 const FIRST_WINDOW: u64 = 10;
 
 /// The state of one connection; times in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
-    /// `search_window_duration_factor`, tenths; `search_thresh`, percent; `search_alpha`.
+    /// `search_window_duration_factor`, tenths; `search_thresh`, percent; `search_alpha`, first
+    /// round-trip times.
     factor: u64,
     threshold: u64,
     alpha: u64,
@@ -185,7 +186,7 @@ impl Search {
         }
     }
 
-    /// The module's `search_exit_slow_start`.
+    /// The module's `search_exit_slow_start`: ends slow start, after a rollback if that is on.
     fn leave(&self, win: &mut Window, index: u64) {
         if self.rollback {
             let back = (2 * self.first_rtt() / self.duration).min(index);

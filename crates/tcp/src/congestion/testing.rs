@@ -49,8 +49,9 @@ struct Sent {
     arrives: Option<Instant>,
 }
 
-/// A path with one queue before a link, and an acknowledgement for every segment. A segment is lost
-/// when one sent three later is acknowledged; new data is sent in its place, not a retransmission.
+/// A path with one queue before a link, and an acknowledgement for every segment. A segment is
+/// found lost when one sent three later is acknowledged; new data is sent in its place, not a
+/// retransmission.
 #[derive(Debug)]
 pub(super) struct Path<C> {
     pub control: C,

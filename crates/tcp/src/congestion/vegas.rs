@@ -9,7 +9,7 @@ use super::control::{AckSample, CaState, Cause, Control, Entry};
 use super::growth::slow_start;
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "vegas",
@@ -54,7 +54,7 @@ impl Settings {
     }
 }
 
-/// Samples of the round-trip time per window; as in Linux, fewer may all be those of delayed
+/// Fewest round-trip samples per window for a decision, as in Linux: fewer may all be of delayed
 /// acknowledgements.
 const SAMPLES: u32 = 3;
 

@@ -12,7 +12,7 @@ use super::growth::{Increase, segments};
 use super::reno::Reno;
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "vegas-linux",
@@ -57,7 +57,7 @@ struct VegasLinux {
     trips: Trips,
     /// Vegas decides; otherwise Reno does (`doing_vegas_now`).
     on: bool,
-    /// `beg_snd_nxt`: the window ends when more than this is acknowledged.
+    /// `beg_snd_nxt`: the window ends when a higher sequence number than this is acknowledged.
     end: u64,
     /// The oldest unacknowledged sequence number and the state at the previous acknowledgement.
     una: u64,
@@ -121,7 +121,7 @@ impl Control for VegasLinux {
         self.measure(ack.rtt);
         self.una = ack.flight.una;
         if std::mem::replace(&mut self.state, ack.ca_state) != ack.ca_state {
-            // tcp_vegas_state.
+            // A change of state is processed as in tcp_vegas_state.
             match ack.ca_state {
                 CaState::Open => self.enable(ack.flight.max),
                 _ => self.on = false,

@@ -12,7 +12,7 @@ use super::control::{AckSample, CaState, Cause, Control, Entry};
 use super::reno::Reno;
 use crate::send_state::{Flight, Window};
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "westwood",
@@ -79,7 +79,7 @@ fn jiffies(now: Instant) -> u64 {
     now.nanos() / (1_000_000_000 / HZ)
 }
 
-/// Linux's `westwood_do_filter`.
+/// Linux's `westwood_do_filter`: the new value has a weight of 1/8.
 fn filter(old: u64, new: u64) -> u64 {
     (7 * old + new) >> 3
 }

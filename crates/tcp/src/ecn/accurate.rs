@@ -11,7 +11,7 @@ use packet::Ecn;
 use super::rules::EcnRules;
 use crate::segment::{Flags, Segment};
 
-/// Values of the ACE field.
+/// Number of values of the ACE field.
 const VALUES: u64 = 8;
 
 /// Number of marked packets at which a receiver acknowledges at once (section 3.2.2.5.1): without
@@ -128,8 +128,8 @@ impl Counters {
     }
 
     /// An acknowledgement reports `delivered` bytes. Returns how many marked packets it newly
-    /// reports (sections 3.2.2.2 and 3.2.2.5.2). Whole segments are assumed. If so many arrived
-    /// that the counter may have wrapped, the result is the largest number of marks that fits
+    /// reports (sections 3.2.2.2 and 3.2.2.5.2). Whole segments are assumed. If enough packets
+    /// arrived for the counter to wrap, the result is the largest number of marks that fits
     /// (appendix A.2.1), or the smallest if acknowledgements are thinned out or the option reports
     /// far fewer `marked_bytes`.
     pub fn marks(
@@ -146,7 +146,7 @@ impl Counters {
         if packets >= VALUES {
             let most = packets - (packets - least) % VALUES;
             marks = match marked_bytes {
-                // Appendix A.2.2.
+                // The rules of appendix A.2.2 for a report by the option.
                 Some(0) => least,
                 Some(bytes) if bytes <= least * mss && bytes < most * mss / 2 => least,
                 None if thinned => least,

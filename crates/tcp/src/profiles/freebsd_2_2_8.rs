@@ -12,7 +12,7 @@ use crate::profile::{Profile, TimeLimit};
 use crate::receiver::AtOnce;
 use crate::rtt::{Bsd, Callouts, ShortTrips};
 
-/// The entry in the registry.
+/// This profile's entry in the list of profiles.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "freebsd-2.2.8",

@@ -11,7 +11,7 @@ use crate::entry::Entry;
 use crate::profile::{Opening, Profile, RtoCheck, SynAck};
 use crate::rtt::{Bsd, Callouts, ShortTrips};
 
-/// The entry in the registry.
+/// This profile's entry in the list of profiles.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "freebsd-4.5",

@@ -22,7 +22,7 @@ use crate::rtt::{Exact, RttRules};
 use crate::segment::window_scale;
 use crate::timer_wheel::TimerWheel;
 
-/// The entry in the registry.
+/// This profile's entry in the list of profiles.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "linux",
@@ -55,10 +55,10 @@ const BARE_HEADER: u64 = 20;
 /// The receive buffer before it grows, bytes (net.ipv4.tcp_rmem).
 const FIRST_BUFFER: u64 = 128 << 10;
 
-/// Segments that a device takes as one (`GSO_MAX_SEGS`).
+/// Most segments that a device takes as one (`GSO_MAX_SEGS`).
 const GSO_MAX_SEGS: u64 = 65_535;
 
-/// net.ipv4.tcp_syn_retries (TCP_SYN_RETRIES).
+/// Retransmissions of a SYN: net.ipv4.tcp_syn_retries (TCP_SYN_RETRIES).
 const SYN_RETRIES: u64 = 6;
 
 fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
@@ -179,7 +179,7 @@ fn waits(params: &Params, start: &Start) -> SynRetries {
 }
 
 fn acks(parts: &Parts, params: &Params) -> AckPolicy {
-    // `tcp_delack_max`.
+    // Longest wait, as in `tcp_delack_max`: a jiffy less than the smallest timeout.
     let millis = |span: Duration| span.nanos() / 1_000_000;
     let longest = millis(parts.rto_min).max(2) - 1;
     let grows = params.switch("autotuning");

@@ -12,7 +12,7 @@ use crate::profile::{Ending, Opening, Output, Profile, SynAck};
 use crate::recovery::{Implementation, Leaving};
 use crate::rtt::{Ns2, RttRules};
 
-/// The entry in the registry.
+/// This profile's entry in the list of profiles.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "ns2",

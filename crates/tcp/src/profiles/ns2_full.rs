@@ -11,7 +11,7 @@ use crate::profile::{Ending, Profile};
 use crate::receiver::AtOnce;
 use crate::recovery::{Leaving, Rules};
 
-/// The entry in the registry.
+/// This profile's entry in the list of profiles.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "ns2-full",

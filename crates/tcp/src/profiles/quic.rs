@@ -12,7 +12,7 @@ use crate::entry::Entry;
 use crate::profile::Profile;
 use crate::quic::{AckRules, QuicRules, RESUMED_FLIGHT};
 
-/// The entry in the registry.
+/// This profile's entry in the list of profiles.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "quic",

@@ -13,7 +13,7 @@ use crate::recovery::Implementation;
 use crate::rtt::{Exact, RttRules};
 use crate::timer_wheel::TimerWheel;
 
-/// The entry in the registry.
+/// This profile's entry in the list of profiles.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "windows-nt4",

@@ -18,7 +18,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Finds segments lost until `lost` packets are so in all.
+    /// Reports further segments as lost, until `lost` packets have been lost in all.
     fn lose(&mut self, now: Instant, lost: u64) {
         let bytes = self.bbr.mss;
         let none =

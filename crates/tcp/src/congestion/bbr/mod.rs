@@ -32,7 +32,7 @@ use policer::Policer;
 use settings::{FIELDS, Settings};
 use window::Saved;
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "bbr",
@@ -48,10 +48,10 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |params| Box::new(Bbr::new(Settings::read(params))),
 };
 
-/// BW_UNIT: rates are in packets per microsecond times this.
+/// BW_UNIT: rates are in packets per microsecond, multiplied by this.
 const BW_SCALE: u32 = 24;
 const BW_UNIT: u64 = 1 << BW_SCALE;
-/// BBR_UNIT: gains are times this.
+/// BBR_UNIT: gains are multiplied by this.
 const SCALE: u32 = 8;
 const UNIT: u64 = 1 << SCALE;
 
@@ -63,7 +63,7 @@ const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNI
 /// bbr_cycle_rand: any phase but the second may be the first.
 const CYCLE_RAND: u64 = 7;
 
-/// `enum bbr_mode`.
+/// The mode of the sender (`enum bbr_mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mode {
     #[default]
@@ -129,7 +129,7 @@ struct Bbr {
 }
 
 impl Bbr {
-    /// `bbr_init`.
+    /// The state of a new connection (`bbr_init`).
     fn new(settings: Settings) -> Self {
         Bbr {
             settings,
@@ -305,7 +305,7 @@ impl Control for Bbr {
         self.init_pacing_rate(win.cwnd, srtt);
     }
 
-    /// `bbr_main`.
+    /// `bbr_main`: updates the model, the pacing rate and the window at each acknowledgement.
     fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         self.take(ack);
         self.update_model(win);
@@ -333,13 +333,14 @@ impl Control for Bbr {
         self.sample_long_term();
     }
 
-    /// `bbr_undo_cwnd`.
+    /// `bbr_undo_cwnd`: after a spurious recovery the searches for a full pipe and for a policer
+    /// start again.
     fn undo(&mut self, _win: &mut Window) {
         self.pipe.forget();
         self.reset_long_term();
     }
 
-    /// `bbr_cwnd_event`.
+    /// `bbr_cwnd_event`: a sender that starts again after a pause paces at the modelled rate.
     fn on_tx_start(&mut self, win: &mut Window, _: Instant, app_limited: bool, now: Instant) {
         if !app_limited && !self.trips.slowed(self.delivered_bytes) {
             return;
@@ -358,7 +359,7 @@ impl Control for Bbr {
         Some(self.pacing_rate.max(1))
     }
 
-    /// `bbr_min_tso_segs`.
+    /// `bbr_min_tso_segs`: the smallest burst.
     fn burst_size(&self, _rate: u64, _mss: u64) -> BurstSize {
         BurstSize::AtLeast(self.min_tso_segs())
     }

@@ -31,7 +31,7 @@ pub(super) struct Policer {
 }
 
 impl Bbr {
-    /// `bbr_reset_lt_bw_sampling_interval`.
+    /// The kernel's `bbr_reset_lt_bw_sampling_interval`: starts an interval.
     fn reset_interval(&mut self) {
         self.policer.stamp = jiffies(self.delivered_at);
         self.policer.delivered = self.delivered;
@@ -39,7 +39,7 @@ impl Bbr {
         self.policer.rounds = 0;
     }
 
-    /// `bbr_reset_lt_bw_sampling`.
+    /// The kernel's `bbr_reset_lt_bw_sampling`: starts the search for a policer again.
     pub(super) fn reset_long_term(&mut self) {
         self.policer = Policer::default();
         self.reset_interval();
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn an_interval_ends_with_a_fifth_lost_and_a_millisecond_at_least() {
         // bbr_lt_bw_sampling: returns if (lost << BBR_SCALE) < bbr_lt_loss_thresh * delivered, and
-        // if t < 1: 25 of 128 are 50 of 256.
+        // if t < 1. 25 packets lost of 128 are 50 of 256.
         for (lost, ms, bw) in [(25, 100, 128 * BW_UNIT / 100_000), (24, 100, 0), (25, 0, 0)] {
             let mut bbr = Bbr { mss: 1_000, lost, delivered: 128, ..Bbr::default() };
             bbr.delivered_at += packet::Duration::from_millis(ms);

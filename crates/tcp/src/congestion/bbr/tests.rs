@@ -62,7 +62,7 @@ fn gains_and_rates_are_the_kernels_integers() {
     assert_eq!((HIGH_GAIN, DRAIN_GAIN, Bbr::default().settings.cwnd_gain), (739, 88, 512));
     assert_eq!(CYCLE[..3], [320, 192, 256]);
     let (mut bbr, mut win) = opened();
-    // 10 x 2^24 / 100,000 us = 1,677; x 1,000 B x 739 >> 8 = 4,841,027; x 990,000 >> 24.
+    // 10 x 2^24 / 100,000 us = 1,677; x 1,000 B x 739 >> 8 = 4,841,027; x 990,000 >> 24: B/s.
     assert_eq!(bbr.pacing_rate, 285_662);
     // The pacing rate stays: the delivery rate of one round trip times the high gain is no more.
     let ack = ack(&bbr, 100, 10, 100, 10);
@@ -99,7 +99,7 @@ fn a_packet_is_a_segment_its_fin_or_what_is_left() {
 fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     let mut path = path(4);
     assert!(path.run_until(5.0, |path| path.control.pipe.reached));
-    // 0.0025 packets per us x 2^24 = 41,943.
+    // The rate of the link: 0.0025 packets per us x 2^24 = 41,943.
     let bw = path.control.rounds.max_bw();
     assert!((41_500..=42_000).contains(&bw), "{bw}");
     assert_eq!(path.control.pacing_gain, DRAIN_GAIN);
@@ -349,7 +349,7 @@ fn a_sample_without_an_interval_is_none() {
 
 #[test]
 fn an_epoch_of_acknowledgements_counts_up_to_a_million_packets() {
-    // bbr_ack_epoch_acked_reset_thresh, 1 << 20: 2,600 are far below; the count stops one below.
+    // bbr_ack_epoch_acked_reset_thresh, 1 << 20, is far above 2,600; the count stops one below it.
     let (mut bbr, mut win) = opened();
     win.cwnd = (1 << 22) * MSS;
     for acked in [2_000, 600] {

@@ -6,9 +6,9 @@ use super::super::control::CaState;
 use super::{BW_SCALE, BW_UNIT, Bbr, HIGH_GAIN, Mode, SCALE, UNIT, micros};
 use crate::send_state::Window;
 
-/// bbr_cwnd_min_target, packets.
+/// bbr_cwnd_min_target: smallest window, packets.
 pub(super) const MIN_CWND: u64 = 4;
-/// TCP_INIT_CWND, packets.
+/// TCP_INIT_CWND: window while no round-trip time is known, packets.
 const INITIAL_CWND: u64 = 10;
 /// bbr_pacing_margin_percent: the pacing rate is this much below the modelled rate.
 const MARGIN_PERCENT: u64 = 1;
@@ -35,7 +35,7 @@ pub(super) struct Saved {
     pub conserves: bool,
 }
 
-/// `bbr_rate_bytes_per_sec`.
+/// The kernel's `bbr_rate_bytes_per_sec`: a rate times a gain in bytes per second, less the margin.
 pub(super) fn bytes_per_s(bw: u64, gain: u64, mss: u64) -> u64 {
     let rate = (u128::from(bw) * u128::from(mss) * u128::from(gain)) >> SCALE;
     ((rate * u128::from(1_000_000 / 100 * (100 - MARGIN_PERCENT))) >> BW_SCALE) as u64
@@ -70,12 +70,13 @@ impl Bbr {
         }
     }
 
-    /// `bbr_min_tso_segs`.
+    /// The kernel's `bbr_min_tso_segs`: smallest burst, packets.
     pub(super) fn min_tso_segs(&self) -> u64 {
         if self.pacing_rate < MIN_TSO_RATE { 1 } else { 2 }
     }
 
-    /// `bbr_tso_segs_goal`. (The window has room for bursts even if segments are sent one by one.)
+    /// `bbr_tso_segs_goal`: packets of a burst. (The window has room for bursts even if segments
+    /// are sent one by one.)
     fn tso_segs_goal(&self) -> u64 {
         let bytes = (self.pacing_rate >> PACING_SHIFT).min(GSO_MOST);
         (bytes / self.mss).max(self.min_tso_segs()).min(GOAL_MOST)
@@ -86,7 +87,7 @@ impl Bbr {
         ((bw * min_us * gain) >> SCALE).div_ceil(BW_UNIT)
     }
 
-    /// `bbr_quantization_budget`.
+    /// The kernel's `bbr_quantization_budget`: `cwnd` with room for bursts, packets.
     fn with_budget(&self, cwnd: u64) -> u64 {
         let cwnd = (cwnd + 3 * self.tso_segs_goal()).next_multiple_of(2);
         let probes = self.mode == Mode::ProbeBw && self.cycle.index == 0;
@@ -103,7 +104,8 @@ impl Bbr {
         (in_flight + more).saturating_sub(delivered)
     }
 
-    /// `bbr_ack_aggregation_cwnd` (bbr_extra_acked_gain is one).
+    /// `bbr_ack_aggregation_cwnd`: packets that the window gets for aggregated acknowledgements
+    /// (bbr_extra_acked_gain is one).
     fn aggregation_cwnd(&self) -> u64 {
         if !self.pipe.reached {
             return 0;

@@ -53,7 +53,7 @@ impl Bbr3 {
         }
     }
 
-    /// `HandleLostPacket`.
+    /// The draft's `HandleLostPacket`: ends a probe if too much was lost.
     pub(super) fn handle_lost(&mut self, win: &Window, lost: &Lost) {
         self.note_loss(win);
         if self.cycle.probe_sample && self.settings.too_much_lost(lost.lost, lost.sent_in_flight) {
@@ -71,7 +71,7 @@ impl Bbr3 {
         }
     }
 
-    /// `HandleInflightTooHigh`.
+    /// The draft's `HandleInflightTooHigh`: bounds the volume in flight, and ends a probe.
     fn too_high(&mut self, win: &Window, volume: u64, app_limited: bool) {
         self.cycle.too_high = true;
         self.cycle.probe_sample = false;
@@ -85,7 +85,7 @@ impl Bbr3 {
         }
     }
 
-    /// `HandleSpuriousLossDetection`.
+    /// The draft's `HandleSpuriousLossDetection`: restores the model and the state before the loss.
     pub(super) fn handle_spurious_loss(&mut self, win: &mut Window) {
         self.restore_cwnd(win);
         self.rounds.loss = false;

@@ -27,7 +27,7 @@ use probe_bw::Cycle;
 use probe_rtt::Trips;
 use startup::FullPipe;
 
-/// The entry in the registry.
+/// This control's entry in the registry of congestion controls.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "bbr3",
@@ -254,7 +254,7 @@ impl Bbr3 {
     }
 }
 
-/// Section 5.6.2, `InitPacingRate`.
+/// Section 5.6.2, `InitPacingRate`: pacing rate before the first acknowledgement, bytes per second.
 fn initial_rate(cwnd: u64, srtt: Duration) -> f64 {
     let trip = if srtt == Duration::ZERO { Duration::from_millis(1) } else { srtt };
     State::Startup.pacing_gain() * cwnd as f64 / trip.secs_f64()

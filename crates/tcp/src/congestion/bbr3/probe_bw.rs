@@ -96,7 +96,7 @@ impl Bbr3 {
         self.steepen(win);
     }
 
-    /// `UpdateProbeBWCyclePhase`.
+    /// The draft's `UpdateProbeBWCyclePhase`: moves to the next state if it is time.
     pub(super) fn update_probe_bw(&mut self, win: &Window) {
         if !self.pipe.reached || self.adapt_long_term(win) {
             return;
@@ -120,7 +120,7 @@ impl Bbr3 {
         }
     }
 
-    /// `AdaptLongTermModel`; true if it has changed the state.
+    /// `AdaptLongTermModel`: updates the long-term bound. Returns whether it has changed the state.
     fn adapt_long_term(&mut self, win: &Window) -> bool {
         let cycle = &mut self.cycle;
         if self.rounds.started && cycle.ack_phase == AckPhase::Starting {
@@ -150,7 +150,7 @@ impl Bbr3 {
         false
     }
 
-    /// `ProbeInflightLongtermUpward`.
+    /// The draft's `ProbeInflightLongtermUpward`: raises the long-term bound in a probe.
     pub(super) fn raise_long_term(&mut self, win: &Window) {
         if !self.sample.window_limited || win.cwnd < self.model.inflight_longterm {
             return;
@@ -193,7 +193,7 @@ impl Bbr3 {
             && in_flight <= self.inflight(self.model.max_bw(), 1.0)
     }
 
-    /// `IsTimeToGoDown` (section 5.3.3.7).
+    /// `IsTimeToGoDown` (section 5.3.3.7): whether Up is over.
     fn time_to_go_down(&mut self, win: &Window) -> bool {
         let bound = self.model.inflight_longterm;
         if self.cycle.too_high && self.sample.in_flight >= bound {

@@ -74,7 +74,7 @@ impl Bbr3 {
         }
     }
 
-    /// `HandleProbeRTT`.
+    /// The draft's `HandleProbeRTT`: the steps at each acknowledgement in ProbeRTT.
     fn stay_in_probe_rtt(&mut self, win: &mut Window) {
         // `MarkConnectionAppLimited`: low rates of ProbeRTT do not describe the path.
         self.trips.slowed.1 = self.delivered + self.sample.in_flight + 1;
@@ -130,7 +130,8 @@ mod tests {
 
     #[test]
     fn the_windows_of_the_round_trip_end_after_their_time() {
-        // Section 5.3.4.3: Now() > BBR.min_rtt_stamp + MinRTTFilterLen, 10 s, or a smaller one.
+        // Section 5.3.4.3: the smallest round-trip time is replaced when Now() > BBR.min_rtt_stamp
+        // + MinRTTFilterLen (10 s), or by a smaller one.
         let at = Instant::from_secs_f64;
         let ms = Duration::from_millis;
         for (now, rtt, least, learnt_at) in

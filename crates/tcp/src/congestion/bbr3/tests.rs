@@ -49,7 +49,7 @@ fn startup_ends_when_the_rate_no_longer_grows() {
 
 #[test]
 fn drain_empties_the_queue() {
-    // Appendix A.3.
+    // This is the check of appendix A.3.
     let mut path = path_in(4, State::Drain);
     let (from, rounds) = (path.now, path.control.rounds.count);
     // Down ends with this acknowledgement: the queue is empty.
@@ -189,7 +189,7 @@ fn one_percent_of_loss_costs_a_fifth() {
 
 #[test]
 fn a_program_that_writes_little_does_not_lower_the_model() {
-    // Appendices A.7 and A.22.
+    // These are the checks of appendices A.7 and A.22.
     let mut path = path_in(4, State::Cruise);
     let model = path.control.model.max_bw();
     path.supply = 30_000;
@@ -203,7 +203,7 @@ fn a_program_that_writes_little_does_not_lower_the_model() {
 
 #[test]
 fn ten_times_the_rate_is_found_and_a_tenth_too() {
-    // Appendices A.15 and A.16.
+    // These are the checks of appendices A.15 and A.16.
     let mut path = path_in(10, State::Cruise);
     path.rate *= 10.0;
     path.room *= 10;
@@ -220,7 +220,7 @@ fn ten_times_the_rate_is_found_and_a_tenth_too() {
 
 #[test]
 fn a_spurious_recovery_is_undone() {
-    // Appendix A.18, from ProbeBW_UP.
+    // This is the check of appendix A.18, from state ProbeBW_UP.
     let mut path = path_in(4, State::Up);
     assert!(
         path.run_until(1.0, |path| path.control.cycle.ack_phase
@@ -261,7 +261,7 @@ fn marks_count_as_congestion() {
 
 #[test]
 fn after_a_pause_it_paces_at_the_modelled_rate_and_spares_probe_rtt() {
-    // Appendix A.11.
+    // This is the check of appendix A.11.
     let mut path = path_in(4, State::Down);
     let later = path.now + Duration::from_secs(6);
     path.control.on_tx_start(&mut path.win, path.now, true, later);

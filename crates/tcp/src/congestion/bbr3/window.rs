@@ -20,7 +20,7 @@ impl Bbr3 {
         MIN_SEGMENTS * self.mss
     }
 
-    /// `BDPMultiple`.
+    /// The draft's `BDPMultiple`: a multiple of the bandwidth-delay product, bytes.
     pub(super) fn bdp_multiple(&self, bw: f64, gain: f64) -> u64 {
         match self.trips.least {
             None => self.initial_cwnd,
@@ -33,18 +33,19 @@ impl Bbr3 {
         QUANTA * quantum.max(QUANTUM_LEAST_SEGMENTS * self.mss)
     }
 
-    /// `QuantizationBudget`.
+    /// The draft's `QuantizationBudget`: a volume with room for bursts, bytes.
     fn with_budget(&self, volume: u64) -> u64 {
         let more = if self.state == State::Up { 2 * self.mss } else { 0 };
         volume.max(self.offload_budget()).max(self.min_cwnd()) + more
     }
 
-    /// `Inflight`.
+    /// The draft's `Inflight`: the volume in flight for a rate and a gain, with room for bursts,
+    /// bytes.
     pub(super) fn inflight(&self, bw: f64, gain: f64) -> u64 {
         self.with_budget(self.bdp_multiple(bw, gain))
     }
 
-    /// `TargetInflight` (section 5.3.3.8).
+    /// `TargetInflight` (section 5.3.3.8): the volume that fills the path, bytes.
     pub(super) fn target_inflight(&self, win: &Window) -> u64 {
         self.bdp_multiple(self.model.bw, 1.0).min(win.cwnd)
     }
@@ -79,7 +80,7 @@ impl Bbr3 {
         }
     }
 
-    /// `BoundCwndForModel` (section 5.6.4.7).
+    /// `BoundCwndForModel` (section 5.6.4.7): the largest window by the bounds of the model, bytes.
     fn cap(&self) -> u64 {
         let longterm = match self.state {
             State::Down | State::Refill | State::Up => self.model.inflight_longterm,
@@ -94,14 +95,14 @@ impl Bbr3 {
         self.bdp_multiple(self.model.bw, gain).max(self.min_cwnd())
     }
 
-    /// `SaveCwnd` (section 5.6.4.4).
+    /// `SaveCwnd` (section 5.6.4.4): saves the window before a recovery or ProbeRTT.
     pub(super) fn save_cwnd(&mut self, win: &Window) {
         let reduced = self.in_recovery() || self.state == State::ProbeRtt;
         let last = if reduced { self.prior_cwnd } else { 0 };
         self.prior_cwnd = win.cwnd.max(last);
     }
 
-    /// `RestoreCwnd`.
+    /// The draft's `RestoreCwnd`: restores the saved window if it is larger.
     pub(super) fn restore_cwnd(&self, win: &mut Window) {
         win.cwnd = win.cwnd.max(self.prior_cwnd);
     }

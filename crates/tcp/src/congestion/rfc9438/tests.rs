@@ -37,7 +37,7 @@ fn the_curve_of_a_hundred_segments() {
     ack(&mut cubic, &mut win, 10.0, 1);
     let epoch = cubic.curve.epoch.expect("congestion avoidance");
     assert!((epoch.k - 4.2172).abs() < 1e-4, "{}", epoch.k);
-    // C (t - K)^3 + 100.
+    // The curve is C (t - K)^3 + 100.
     for (t, w) in [(0.0, 70.0), (1.0, 86.681), (2.0, 95.641), (4.2172, 100.0), (6.0, 102.267)] {
         assert!((epoch.w_cubic(t) - w).abs() < 1e-3, "{t}: {}", epoch.w_cubic(t));
     }

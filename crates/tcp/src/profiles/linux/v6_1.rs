@@ -13,7 +13,7 @@ use crate::profile::Profile;
 
 const NAME: &str = "linux-6.1";
 
-/// The entry in the registry.
+/// This profile's entry in the list of profiles.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: NAME,

@@ -30,7 +30,7 @@ pub(super) const ACCECN_OPTION: (&str, Value, &str) =
 
 const NAME: &str = "linux-6.12";
 
-/// The entry in the registry.
+/// This profile's entry in the list of profiles.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: NAME,
