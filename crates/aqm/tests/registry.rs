@@ -151,7 +151,7 @@ fn the_rest_of_the_product_knows_no_discipline_by_name() {
     files(&top.join("python/aqmlab"), &top, "py", &mut all);
     // Files that hold only unit tests are not read.
     all.retain(|(file, _)| !file.ends_with("_tests.rs") && !file.ends_with("/tests.rs"));
-    // Nor are the packages that know routers' own names of disciplines, and which a router has.
+    // The packages that know routers' own names of disciplines are not read.
     all.retain(|(file, _)| {
         !["targets", "advise"].iter().any(|at| file.starts_with(&format!("python/aqmlab/{at}/")))
     });
@@ -264,7 +264,7 @@ fn the_page_of_the_algorithms_says_what_their_tables_say() {
             if let Value::Whole(number) = field.default {
                 assert_eq!(default, format!("`{number}`"), "{name}.{}", field.name);
             }
-            // Larger bounds are written with an exponent.
+            // Bounds from 10^12 on are written with an exponent.
             if let Kind::Whole { min, max, .. } = field.kind
                 && max < 1_000_000_000_000
             {

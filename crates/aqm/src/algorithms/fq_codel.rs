@@ -10,7 +10,7 @@
 //! | | `rfc8290` | `linux` | `ns3` |
 //! |---|---|---|---|
 //! | CoDel as in the profile | RFC 8289 | Linux | ns-3 |
-//! | CoDel spares a backlog of `mtu` bytes, that of | its queue | all queues | its queue |
+//! | backlog that CoDel spares up to `mtu` bytes | its queue's | all queues' | its queue's |
 //! | an emptied new queue becomes an old one | always | only if there are old ones | always |
 //! | drops because the buffer is full count as signals | yes | yes | no |
 

@@ -1,8 +1,8 @@
 //! Generic RED, Linux's `sch_gred` (J. Hadi Salim, 1998-2002).
 //!
 //! The idea in five lines. One queue, first come, first served, holds up to sixteen virtual
-//! queues, each with its own thresholds, byte limit and RED state. Which average a packet is
-//! judged by depends on the mode: its virtual queue's own (`separate`); that plus the averages of
+//! queues, each with its own thresholds, byte limit and RED state. The average that decides on a
+//! packet depends on the mode: its virtual queue's own (`separate`); that plus the averages of
 //! all virtual queues of higher priority that are not idle (`grio`); or one over everything that
 //! waits (`shared`). The decision is Linux RED's, the limit is tested last.
 
@@ -351,7 +351,7 @@ mod tests {
     fn a_class_without_a_virtual_queue_meets_only_the_total_limit() {
         let mut gred = gred(Mode::Separate);
         assert_eq!([0, 2, 3].map(|class| gred.has_queue(class)), [true, true, false]);
-        // However much waits, its arrival updates no virtual queue's average.
+        // An arrival of class 3 updates no virtual queue's average, however much waits.
         find(&mut gred, 3, 50_000);
         assert_eq!([0, 1, 2].map(|class| gred.average(class)), [0; 3]);
     }

@@ -86,10 +86,10 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 /// What has happened to the current arrival.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// The pre-filter let it pass, and RED has not signalled it.
+    /// The pre-filter let the packet pass, and RED has not signalled it.
     Passed,
     Signalled,
-    /// The pre-filter dropped it.
+    /// The pre-filter dropped the packet.
     Filtered,
 }
 

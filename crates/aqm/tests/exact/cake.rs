@@ -22,7 +22,7 @@ struct Traffic {
     mean_gap: f64,
     /// Mean gap between packets at which the slower of shaper and line is just busy, in ns.
     unit: f64,
-    /// Number of flows of which one sends acknowledgements.
+    /// One flow in this number sends acknowledgements.
     flows_per_ack: u64,
     /// The source of TCP headers, if packets have them.
     headers: Option<Headers>,

@@ -77,13 +77,13 @@ fn shares(pairs: Pairs, flow: u64) -> [f64; 3] {
 
 #[test]
 fn published_probabilities() {
-    // Three of ten match; p_b = 0.1 (10 - 9)/(11 - 9) = 0.05, and the count is 0.
+    // Three of ten waiting packets match; p_b = 0.1 (10 - 9)/(11 - 9) = 0.05, and count is 0.
     let [both, arrival, admitted] =
         shares(&[("min_th", "9"), ("max_th", "11"), ("max_p", "0.1")], 7);
     close(both, 0.3, 0.0125);
     close(arrival, 0.7 * 0.05, 0.006);
     close(admitted, 0.665, 0.0125);
-    // The first packet in Linux's band only draws R.
+    // In Linux the first packet in the band draws R and passes.
     let linux = [("profile", "linux"), ("min_th", "9"), ("max_th", "11"), ("max_p", "0.1")];
     let [both, arrival, _] = shares(&linux, 7);
     close(both, 0.3, 0.0125);

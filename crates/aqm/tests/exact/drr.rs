@@ -137,7 +137,7 @@ fn hashed_flows_share_queues() {
         let this = compare("sfq", &pairs, model, Traffic::new(3, 9, 500), 3, 12_000);
         assert!(this.overflow > 500, "{this:?}");
     }
-    // With one queue only it is first come, first served.
+    // With one queue only, `sfq` serves first come, first served.
     let mut one = Product::new("sfq", &[("queues", "1")], 1);
     for id in 0..9 {
         one.enqueue(P { id, flow: u64::from(id), size: 1000, ecn: Ecn::NotEct, t: 0 });

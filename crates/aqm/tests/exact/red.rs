@@ -53,7 +53,7 @@ fn idleness_ages_the_average() {
 
 #[test]
 fn a_burst_raises_the_average_as_published() {
-    // avg = L + 1 + ((1 - w)^(L + 1) - 1)/w for L = 50, w = 0.002.
+    // The average after a burst: L + 1 + ((1 - w)^(L + 1) - 1)/w for L = 50 and w = 0.002.
     for profile in ["fj93", "ns2", "ns2-fixed", "ns3"] {
         let mut red = bench(profile, "500", "1000", "0.002");
         for waiting in 0..=50 {
@@ -65,7 +65,7 @@ fn a_burst_raises_the_average_as_published() {
 
 #[test]
 fn the_longest_burst_below_min_th() {
-    // w_q = 1/512; integers in altq and linux shift the crossing by at most a packet.
+    // w_q = 1/512; integers in altq and linux move the crossing of min_th by at most a packet.
     for (min, longest) in [("5", 72), ("30", 185), ("60", 268), ("120", 394)] {
         for profile in PROFILES {
             let mut red = bench(profile, min, "3000", "1/512");

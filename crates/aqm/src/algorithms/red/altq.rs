@@ -55,8 +55,8 @@ pub(crate) struct Altq {
     powers: Powers,
     packet_us: u64,
     log_weight: u32,
-    /// Average queue in packets, times 1/w_q, with 12 fractional bits; the scale of `min` and `max`
-    /// too.
+    /// Average queue in packets, times 1/w_q, with 12 fractional bits; `min` and `max` have this
+    /// scale too.
     avg: i64,
     min: i64,
     max: i64,

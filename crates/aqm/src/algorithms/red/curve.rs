@@ -3,9 +3,9 @@
 /// How p_b grows between the thresholds.
 #[derive(Clone, Copy, Debug)]
 enum Band {
-    /// In proportion to the way from `min` to `max`.
+    /// In proportion to how far the average is on the way from `min` to `max`.
     Linear,
-    /// In proportion to the square of the way from `min` to `max`, where p_b is `factor`.
+    /// In proportion to the square of the way from `min` to `max`; p_b is `factor` at `max`.
     Squared { factor: f64 },
     /// On one line up to `p_knee` at the average `knee`, then on one of slope `second`.
     Broken { knee: f64, p_knee: f64, second: f64 },

@@ -43,7 +43,7 @@ impl Ageing {
         let mut shifts = [31; 256];
         shifts[0] = 0;
         for (i, shift) in shifts.iter_mut().enumerate().take(255).skip(1) {
-            // The cast truncates and saturates, as wanted.
+            // The cast to `u8` truncates, and a larger value saturates.
             *shift = ((((i as u64) << log_cell) as f64 * per_tick) as u8).min(31);
         }
         Ageing { shifts, log_cell }
@@ -312,10 +312,10 @@ mod tests {
         let cell = 1 << 19;
         assert_eq!(after(cell / 4), 750_000);
         assert_eq!(after(cell / 2), 500_000);
-        assert_eq!(after(cell - 1), 500_000); // floor of the linear part
+        assert_eq!(after(cell - 1), 500_000); // the linear part takes half at most
         assert_eq!(ageing.age(1, Duration::ZERO), 0); // halves round down
         assert_eq!(ageing.age(1001, Duration::from_micros(cell / 2)), 500);
-        assert_eq!(after(13 * cell), 500_000); // shift 1
+        assert_eq!(after(13 * cell), 500_000); // a right shift by 1
         assert_eq!(after(25 * cell), 250_000);
         assert_eq!(after(255 * cell), 0);
         assert_eq!(after(3_600_000_000), 0); // clipped to the last cell

@@ -122,7 +122,7 @@ pub(crate) fn band(min_th: f64, max_th: f64) -> Result<(f64, f64), BadParams> {
 /// [`band`] for the class whose parameters have names that begin with `class`.
 ///
 /// # Errors
-/// As `band`.
+/// If the lower is not below the upper.
 pub(crate) fn band_of(class: &str, min_th: f64, max_th: f64) -> Result<(f64, f64), BadParams> {
     if min_th < max_th {
         return Ok((min_th, max_th));

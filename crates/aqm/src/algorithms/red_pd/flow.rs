@@ -15,8 +15,8 @@ type Past = (f64, f64);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
-    /// In the interval: bytes that arrived, bytes that RED dropped, bytes that the pre-filter
-    /// dropped.
+    /// The flow's bytes in the current interval: those that arrived, that RED dropped, and that
+    /// the pre-filter dropped.
     pub arrived: u64,
     pub lost: u64,
     pub filtered: u64,
@@ -156,7 +156,7 @@ mod tests {
         assert!(!remembered(&yielding).does_not_respond());
         // Pairs with loss rates more than ten times apart are not counted.
         assert!(!remembered(&[(1e6, 0.001), (1e6, 0.02), (1e6, 0.5)]).does_not_respond());
-        // Each pair with a response needs four without. Here the rate fell after the first raise.
+        // Four pairs without a response outweigh one with it. Here the rate fell after one raise.
         let mixed = [(4e6, 0.01), (1e6, 0.02), (1e6, 0.021), (1e6, 0.022)];
         assert!(!remembered(&mixed).does_not_respond());
         // Only five raises are remembered: the sixth replaces the first.
@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn two_good_pairs_need_eight_bad_ones_and_at_the_root_a_pair_is_good() {
-        // After the first raise the rate falls to 0.6. For the pairs with losses of 0.02 that is
-        // less than the square root of a half, a response; for those with 0.03 and 0.04 it is not
-        // enough. The five pairs of constant rate show no response: 2 pairs respond, 7 do not.
+        // Pairs of raises show a response if the rate falls to the square root of p1/p2 or below.
+        // From the first raise on it falls to 0.6: a response in the two pairs with losses of 0.02,
+        // but not in those with 0.03 and 0.04, nor in the five of constant rate: 2 against 7.
         let seven = [(1e6 / 0.6, 0.01), (1e6, 0.02), (1e6, 0.02), (1e6, 0.03), (1e6, 0.04)];
         assert!(!remembered(&seven).does_not_respond());
         // Four times the losses and half the rate: exactly the square root, a response.

@@ -21,7 +21,7 @@ pub(super) struct Rules {
     pub often: usize,
     pub lists: usize,
     pub rtt: Duration,
-    /// Most flows in a list.
+    /// Largest number of flows in a list.
     pub longest: usize,
     pub tests: bool,
 }
@@ -205,7 +205,8 @@ mod tests {
         assert_eq!(ledger.rates(), (0.0, 0.0));
     }
 
-    /// Ends an interval of 100 ms in which these flows lost these bytes of 100 000 each.
+    /// Ends interval number `turn`, of 100 ms, in which each flow of `losses` sent 100 000 bytes
+    /// and lost those given.
     fn interval(ledger: &mut Ledger, turn: u64, losses: &[(u64, u64)]) {
         for &(name, lost) in losses {
             let flow = ledger.flows.enter(name);

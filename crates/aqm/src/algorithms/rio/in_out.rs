@@ -21,7 +21,7 @@ pub(crate) const OUT: usize = 1;
 enum Clocks {
     /// Each average has its own clock; In arrivals update both, Out arrivals the total.
     Own { ins: Idle, all: Idle },
-    /// ns-2's: one clock with two flags, and no update at Out arrivals.
+    /// The averages share ns-2's one clock, with two flags; Out arrivals update no average.
     Ns2 { since: Instant, ins: bool, all: bool, line: bool },
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Rule {
     pub down: f64,
     /// Number of waiting packets from which on a bin is overloaded.
     pub full: u32,
-    /// Largest probability.
+    /// Largest probability of a bin.
     pub top: f64,
 }
 

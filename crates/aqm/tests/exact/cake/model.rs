@@ -64,7 +64,7 @@ struct Host {
     dst_bulk: u64,
 }
 
-/// struct cake_tin_data.
+/// The kernel's struct cake_tin_data.
 struct Tin {
     flows: Vec<Flow>,
     hosts: Vec<Host>,
@@ -139,7 +139,7 @@ pub const BASE: Conf = Conf {
 pub const SEED: u64 = 7;
 const MTU: u64 = 1514;
 
-/// struct cake_sched_data.
+/// The kernel's struct cake_sched_data.
 pub struct Cake {
     conf: Conf,
     /// TCP headers by the packet's id.
@@ -265,7 +265,7 @@ impl Cake {
         tin.flow_quantum * 65_536 / load as i64
     }
 
-    /// cake_hash.
+    /// The kernel's cake_hash: index of the packet's flow in tin `t`.
     fn hash(&mut self, t: usize, p: &Packet) -> usize {
         let n = self.conf.queues;
         let src_hash = splitmix(u64::from(p.header.source), SEED + 1);
@@ -324,7 +324,7 @@ impl Cake {
         i
     }
 
-    /// cake_calc_overhead.
+    /// The kernel's cake_calc_overhead: bytes of the packet on the link.
     fn adjusted(&self, p: &Packet) -> u64 {
         let mut len = u64::from(p.bytes) + self.conf.overhead;
         if len < self.conf.mpu {
@@ -337,7 +337,7 @@ impl Cake {
         }
     }
 
-    /// cake_advance_shaper.
+    /// The kernel's cake_advance_shaper. Returns the packet's bytes on the link.
     fn advance(&mut self, t: usize, p: &Packet, now: i64, drop: bool) -> i64 {
         let len = self.adjusted(p);
         if self.conf.rate > 0 {
@@ -481,7 +481,7 @@ impl Cake {
         (drop, marked)
     }
 
-    /// cake_drop.
+    /// The kernel's cake_drop: drops the head of the longest queue.
     fn drop(&mut self, now: i64, did: &mut Vec<Did>) {
         let mut longest = (0, 0, 0);
         for (t, tin) in self.tins.iter().enumerate() {
@@ -542,7 +542,7 @@ impl Cake {
         }
     }
 
-    /// cake_dequeue.
+    /// The kernel's cake_dequeue.
     pub fn dequeue(&mut self, at: u64, rng: &mut Rng, did: &mut Vec<Did>) -> Option<Packet> {
         let now = at as i64;
         let mut first_flow = true;

@@ -120,7 +120,7 @@ impl Line {
         }
     }
 
-    /// Each sender's part of what all sent.
+    /// Each sender's share of all bytes sent.
     pub fn parts(&self) -> Vec<f64> {
         let all: u64 = self.sent.iter().sum();
         self.sent.iter().map(|sent| *sent as f64 / all as f64).collect()

@@ -160,9 +160,10 @@ fn thresholds_in_the_wrong_order_are_both_named() {
 #[test]
 fn weights_for_bursts() {
     assert_eq!(weight_for_burst(5.0, 15.0), 1.0 / 8.0);
-    // A burst of 50: 21 must not exceed (1 - (1 - w)^50)/w, which is 15.4 at 1/16, 25.5 at 1/32.
+    // A burst of 50 packets: tc needs burst + 1 - min_th = 21 to be at most (1 - (1 - w)^50)/w,
+    // which is 15.4 at w = 1/16 and 25.5 at 1/32.
     assert_eq!(weight_for_burst(30.0, 90.0), 1.0 / 32.0);
-    // A burst of one: 1 does not exceed 1.
+    // A burst of one packet: burst + 1 - min_th = 1 is at most 1 already at the largest weight.
     assert_eq!(weight_for_burst(1.0, 3.0), 0.5);
 }
 

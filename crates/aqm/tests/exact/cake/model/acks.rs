@@ -7,7 +7,8 @@ fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-/// cake_tcph_sack_compare.
+/// cake_tcph_sack_compare: 1 if the SACK blocks of `b` cover those of `a` and more, 0 if they
+/// cover just these, else -1.
 fn sack_compare(a: &TcpHeader, b: &TcpHeader) -> i32 {
     let (sack_a, sack_b) = (a.sack.as_slice(), b.sack.as_slice());
     match (sack_a.len(), sack_b.len()) {
@@ -38,7 +39,7 @@ fn sack_compare(a: &TcpHeader, b: &TcpHeader) -> i32 {
     i32::from(bytes_b > bytes_a)
 }
 
-/// cake_tcph_may_drop.
+/// cake_tcph_may_drop: whether `tcph` may be dropped for a later one with these timestamps.
 fn may_drop(tcph: &TcpHeader, tstamp_new: u32, tsecr_new: u32) -> bool {
     if tcph.other_flags || tcph.opens || !tcph.acks || tcph.other_options {
         return false;
