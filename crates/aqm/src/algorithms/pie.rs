@@ -7,7 +7,8 @@
 //! anything is dropped; short queues and low delays are spared. The sum of the probabilities of the
 //! packets that passed keeps drops from coming too close or too far apart.
 //!
-//! The controller is [`crate::pie_core`]; [`delay`] measures; [`crate::pie_docsis`] is RFC 8034.
+//! The controller is [`crate::pie_core`], the measurement of departure rates [`delay`]; RFC 8034 is
+//! [`crate::pie_docsis`].
 
 mod delay;
 mod fields;

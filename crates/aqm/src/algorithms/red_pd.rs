@@ -196,7 +196,8 @@ impl<J: Early> Aqm for RedPd<J> {
         if self.relax_at.take().is_some() {
             self.ledger.relax(now);
         } else {
-            // The interval lasts at least 2 R and R at least 1 ms, so it ends after the relaxing.
+            // The new interval lasts at least 2 R, and R at least 1 ms: it ends after this tick,
+            // which lowers drop probabilities in 1 ms.
             self.close_at = now + self.ledger.close(now);
             self.relax_at = Some(now + RELAX_AFTER);
         }

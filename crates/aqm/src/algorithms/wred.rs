@@ -153,7 +153,7 @@ struct Class {
     max: f64,
     /// Probability of a signal where the average reaches `max`: 1/MPD.
     max_p: f64,
-    /// Packets since the class's last signal, with `uniformise`; −1 below `min`.
+    /// Packets since the class's last signal, with `uniformise`; −1 at an average below `min`.
     count: i64,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Paper {
     certain: Verdict,
     /// Bytes per threshold packet: 1 unless the queue is measured in bytes.
     unit: f64,
-    /// Packets since the last signal; −1 below min_th.
+    /// Packets since the last signal; −1 while the average is below min_th.
     count: i64,
 }
 
