@@ -1,4 +1,5 @@
-"""The compiled simulator in Python's words: the only place that knows `aqmlab._core`."""
+"""The Python interface of the compiled simulator; no other module calls `aqmlab._core` for
+scenarios."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float], bool]
 Watch = tuple[Callable[[Look], object], float]
-"""Who is shown a run under way, and the seconds of a bin."""
+"""A function that receives snapshots of a running simulation, and the width of its bins in
+seconds."""
 
 
 class Cancelled(Exception):
@@ -51,7 +53,7 @@ class Cancelled(Exception):
 
 @dataclass(frozen=True)
 class Version:
-    """What computed a result."""
+    """The version of the simulator that computed a result."""
 
     version: str
     build: str
@@ -65,14 +67,14 @@ class Version:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One finished run."""
+    """The result of a finished run: summary and tables."""
 
     summary: Summary
     tables: Mapping[str, pa.Table]
 
 
 Simulate = Callable[..., Outcome]
-"""`simulate`, or a function that runs a scenario otherwise and returns an outcome of its form."""
+"""`simulate`, or a function with equal arguments and result that runs a scenario in another way."""
 
 
 def _core() -> ModuleType:
@@ -86,14 +88,15 @@ def _core() -> ModuleType:
 
 
 def _text(scenario: Draft) -> str:
-    """A scenario as the simulator reads it: tests of networks written out as traffic."""
+    """A scenario as JSON for the simulator, with network tests expanded into traffic groups."""
     return json.dumps(network_tests.expand(scenario))
 
 
 @contextmanager
 def _requested(scenario: Draft | None = None) -> Iterator[ModuleType | Remote]:
-    """The compiled simulator; what it raises is one of our own errors. For a scenario with
-    disciplines of a user's own it is one in another process, which alone runs their code."""
+    """The compiled simulator; its exceptions become errors of `aqmlab.errors`. For a scenario with
+    a user's own programs it is a proxy of another process, so that their code never runs in this
+    one."""
     core = _core()
     own = source.tables(scenario) if scenario is not None else []
     if own:
@@ -119,13 +122,13 @@ def simulate(
     capture: Capture | None = None,
     watch: Watch | None = None,
 ) -> Outcome:
-    """Runs one scenario; the global lock is released meanwhile, so threads scale.
+    """Runs one scenario; Python's global lock is released meanwhile, so threads run in parallel.
 
-    A `capture` is written while the run goes on. `watch`, for runs without one, is shown what
-    happened meanwhile (docs/tab.md), queues by bins of the given seconds.
+    A `capture` is written while the run goes on. `watch`, for runs without a capture, receives
+    snapshots of the run (docs/tab.md), with queues in bins of the given width in seconds.
 
-    Adds to the summary the numbers that only the machine knows: `wall_s`, `cpu_s` and
-    `data_packets_per_wall_s`. They are no part of the fingerprint.
+    Adds the numbers of the machine to the summary: `wall_s`, `cpu_s` and `data_packets_per_wall_s`.
+    They are no part of the fingerprint.
     """
     text = _text(scenario)
     began, busy = time.perf_counter(), time.thread_time()
@@ -144,23 +147,24 @@ def simulate(
     done = outcome(raw)
     packets = done.summary.get("data_packets")
     done.summary["wall_s"] = wall
-    # A run is computed by the thread that calls for it; one with a user's own code elsewhere.
+    # The calling thread computes the run, except with a user's own code, which runs in a child.
     done.summary["cpu_s"] = None if source.tables(scenario) else time.thread_time() - busy
     done.summary["data_packets_per_wall_s"] = packets / wall if packets and wall > 0 else None
     return done
 
 
 def outcome(raw: _core_module.RawResult) -> Outcome:
-    """What a run hands out, simulated or live: summary and tables."""
+    """The result of a simulated or live run: summary and tables."""
     tables = {name: _table(table, raw["groups"]) for name, table in raw["tables"].items()}
     return Outcome(json.loads(raw["summary"], object_hook=Summary), tables)
 
 
 class World:
-    """A world that is moved in slices, looked at and changed between them (docs/gym.md).
+    """A simulation that is advanced in steps, and can be observed and changed between them
+    (docs/gym.md).
 
-    Its scenario may name the discipline `agent`, whose probability `p` the caller sets. Disciplines
-    and controls of a user's own run in this process, as the caller does.
+    Its scenario may name the discipline `agent`, whose probability `p` the caller sets. A user's
+    own disciplines and controls run in this process.
     """
 
     def __init__(self, scenario: Draft) -> None:
@@ -175,26 +179,25 @@ class World:
             self._world: _core_module.World = core.World(_text(scenario), registry)
 
     def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
-        """Advances, and reports on `port` since the last call: whether the run is over; packets and
-        bytes waiting, packets arrived, packets departed, their bytes, the sum of the seconds that
-        they had
-        waited, packets dropped and marked."""
+        """Advances the simulation. Returns whether the run is over, and eight numbers of `port`:
+        backlog in packets and bytes; and since the last call packets arrived, packets departed,
+        their bytes, the sum of their queueing delays (s), packets dropped and packets marked."""
         with _requested():
             return self._world.advance(seconds, port)
 
     def set(self, port: str, name: str, value: float) -> None:
-        """Changes a parameter of the discipline of `port`, for all that arrives from now on."""
+        """Changes a parameter of the discipline of `port` from now on."""
         with _requested():
             self._world.set(port, name, value)
 
     def now(self) -> tuple[float, int]:
-        """Seconds of the world's time, and events served."""
+        """The simulated time in seconds, and the number of events so far."""
         return self._world.now()
 
 
 def _table(raw: _core_module.RawTable, groups: Sequence[str]) -> pa.Table:
-    """Bytes to columns without copying; equally spaced rows get their `time_s`, rows that belong
-    to a group its name and its place in the scenario."""
+    """A table from its columns' bytes, without copying. Equally spaced rows get a column `time_s`;
+    rows of traffic groups have the group's index, and get a column with its name."""
     import numpy as np
     import pyarrow as pa
 
@@ -212,7 +215,8 @@ def _table(raw: _core_module.RawTable, groups: Sequence[str]) -> pa.Table:
 
 
 def _array(column: np.ndarray) -> pa.Array:
-    """A column without copying. Not by `pa.array`: where pandas is installed, that loads it."""
+    """A column without copying. `pa.array` is not used, since it imports pandas if that is
+    installed."""
     import pyarrow as pa
 
     buffers = [None, pa.py_buffer(column)]
@@ -220,7 +224,7 @@ def _array(column: np.ndarray) -> pa.Array:
 
 
 def _texts(texts: Sequence[str]) -> pa.Array:
-    """A column of texts."""
+    """A column of texts, without `pa.array`."""
     import numpy as np
     import pyarrow as pa
 
@@ -243,14 +247,14 @@ def estimate(scenario: Draft) -> float | None:
 
 
 def memory(scenario: Draft) -> tuple[int, int | None]:
-    """Bytes of memory that a run takes at least, and those that are free; None if unknown."""
+    """The least memory that a run needs, in bytes, and the free memory (None if unknown)."""
     with _requested(scenario) as core:
         least, free = core.memory(_text(scenario))
         return least, free
 
 
 def resolve(scenario: Draft) -> Resolved:
-    """What the scenario means: `links` and `groups` with names, ports, directions, rates in bit/s;
+    """The resolved scenario: `links` and `groups` with names, ports, directions, rates in bit/s;
     `machines` and the recorded `queues`. (`crates/sim/src/setup/resolved.rs` describes each
     key.)"""
     with _requested(scenario) as core:
@@ -258,14 +262,14 @@ def resolve(scenario: Draft) -> Resolved:
 
 
 def trial(request: Draft) -> Trials:
-    """One discipline before a line, without end systems: every call it gets, every random number
-    it takes and all that it does, in the format of `vectors/README.md`, as one case.
+    """One discipline before a line, without end systems. The result is one case in the format of
+    `vectors/README.md`: every call of the discipline, its random numbers and its actions.
 
-    `request` has the key `discipline` and, where the default does not suit, `parameters` ({}),
+    `request` has the key `discipline` and, with their defaults in brackets, `parameters` ({}),
     `line_bits_per_s` (10 000 000), `seed` (1) and `title`. Packets are random, drawn by `packets`
     (60), `flows` (7), `load` (1: around the line's rate) and `headers` (False: no code points,
-    hosts and acknowledgements), or listed in `arrivals` as {"at_ns", "packet"} in order of time.
-    A mistake in it is a [`SpecError`].
+    hosts and acknowledgements), or listed in `arrivals` as {"at_ns", "packet"} in order of time. A
+    mistake in it is a [`SpecError`].
     """
     with _requested() as core:
         return json.loads(core.trial(json.dumps(request)))
@@ -280,11 +284,11 @@ def catalogue() -> Catalogue:
 
 
 def schema() -> Schema:
-    """The JSON schema (draft 2020-12) of scenario files, made of the simulator's own tables
-    and of how a discipline of one's own is named.
+    """The JSON schema (draft 2020-12) of scenario files, made from the simulator's own tables, with
+    the forms of a user's own disciplines added.
 
-    Its `$defs` are for schemas that build on it: `scenario` demands no key, since what is missing
-    may come from elsewhere.
+    Its `$defs` are for schemas that build on it: `scenario` requires no key, since missing ones may
+    come from another file.
     """
     made = json.loads(_core().schema())
     made["$defs"]["queue"]["oneOf"] += source.SCHEMA
@@ -314,19 +318,20 @@ def variables(model: str) -> list[Variable]:
 
 
 def table(name: str, text: str, unit: str) -> Variable:
-    """A summary of one table in the format of the shipped ones, given its content."""
+    """A description of the distribution in a table's text, in the form of `variables`."""
     with _requested() as core:
         return json.loads(core.table_of(name, text, unit))
 
 
 def trace(text: str) -> TraceShown:
-    """What a trace's file holds, given its content: `format`, `rows`, `lasts_s`, `series`."""
+    """The facts about a trace from its text: `format`, `rows`, `lasts_s`, `series`."""
     with _requested() as core:
         return json.loads(core.trace_shown(text))
 
 
 def overload(name: str) -> _core_module.Overload:
-    """Fifty flows in a steady overload of a discipline: the load by which costs are measured."""
+    """Fifty flows that overload a discipline steadily: the workload for measurements of its
+    cost."""
     with _requested() as core:
         return core.Overload(name)
 
@@ -339,7 +344,8 @@ def learner(inside: Sequence[tuple[bytes, int]] = ()) -> _core_module.Learner:
 
 
 def feed(learner: _core_module.Learner, chunk: bytes, path: Path) -> None:
-    """Hands a reader the next bytes of a capture; no capture is a [`SpecError`]."""
+    """Passes the next bytes of a capture to a reader; raises a [`SpecError`] if they are no
+    capture."""
     try:
         with _requested():
             learner.feed(chunk)
@@ -348,7 +354,8 @@ def feed(learner: _core_module.Learner, chunk: bytes, path: Path) -> None:
 
 
 def finish(learner: _core_module.Learner, path: Path) -> Learned:
-    """What a reader saw, after the last bytes; too few of them are a [`SpecError`]."""
+    """The result of a reader after the last bytes; raises a [`SpecError`] if the capture is too
+    short."""
     try:
         with _requested():
             return json.loads(learner.finish())
@@ -357,7 +364,7 @@ def finish(learner: _core_module.Learner, path: Path) -> Learned:
 
 
 def quantity(text: str, unit: str) -> float:
-    """A quantity as people write it in base units: the grammar and the bounds of every scenario.
+    """The value of a written quantity in base units, by the grammar and bounds of scenarios.
 
     `unit` is its kind, `time` (seconds), `rate` (bit/s) or empty (a number or a share).
     """

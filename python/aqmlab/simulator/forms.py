@@ -1,7 +1,7 @@
-"""What the simulator's documents hold: scenarios, what they mean, and its catalogue. Types alone.
+"""Types of the simulator's documents: scenarios, resolved scenarios, and the catalogue.
 
-A document is read as it is, a dictionary; these types say which keys its readers can rely on. What
-a user or a stranger wrote is a `Draft` until the simulator has checked it.
+Documents stay dictionaries; these types state the keys on which readers can rely. A document from a
+user or a stranger is a `Draft` until the simulator has checked it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import Any, Literal, Required, TypedDict, TypeVar, cast
 
 Draft = Mapping[str, object]
-"""A scenario, or another table of a file, that nobody has checked: any key, any value."""
+"""A scenario, or another table of a file, that has not been checked: any key, any value."""
 Queue = Mapping[str, object]
-"""A discipline (`aqm`: its name, or the table of a user's own) and its parameters."""
+"""A queue: its discipline (`aqm`: a name, or the table of a user's own) and parameters."""
 Schema = dict[str, Any]
 """A JSON schema, or a part of one."""
 Quantity = str | float
-"""`"10 Mbit/s"`, `"20 ms"`, or a number in base units."""
+"""A quantity: a text such as `"10 Mbit/s"` or `"20 ms"`, or a number in base units."""
 Way = Literal["forward", "reverse"]
 """A direction of a link; `forward` is towards the clients."""
 
@@ -86,12 +86,12 @@ ProgramTable = TypedDict(
     },
     total=False,
 )
-"""What a scenario holds in place of `FILE[:CLASS]`: the name that the program gives itself, its
-file, and the text of its source or the hash of its library."""
+"""The table that replaces `FILE[:CLASS]` in a scenario: the program's own name, its file, and the
+text of its source or the hash of its library."""
 
 
 class Scenario(TypedDict, total=False):
-    """A scenario whose form is known: one that the simulator has checked, or that we made."""
+    """A scenario whose form is known: the simulator has checked it, or aqmlab has made it."""
 
     name: str
     duration: str
@@ -104,7 +104,8 @@ class Scenario(TypedDict, total=False):
 
 
 class Port(TypedDict):
-    """One direction of a link: nominal rate, and what it offers in the measured interval."""
+    """One direction of a link: its name as a port, its nominal rate, and its mean rate in the
+    measured interval."""
 
     port: str
     rate_bits_per_s: float
@@ -112,7 +113,7 @@ class Port(TypedDict):
 
 
 class ResolvedLink(TypedDict):
-    """A link as the simulator understands it; `table` is what was written, with its access."""
+    """A resolved link; `table` is the link as written, completed by its kind of access."""
 
     name: str
     access: str | None
@@ -123,7 +124,7 @@ class ResolvedLink(TypedDict):
 
 
 class ResolvedGroup(TypedDict):
-    """A traffic group as the simulator understands it; `links` are places in the scenario."""
+    """A resolved traffic group; `links` are the indices of its links in the scenario."""
 
     name: str
     app: str
@@ -139,7 +140,7 @@ class ResolvedGroup(TypedDict):
 
 
 class Machines(TypedDict):
-    """How many hosts stand on each side, and the rate of their own lines in bit/s."""
+    """The number of hosts on each side, and the rate of their own access lines in bit/s."""
 
     clients: int
     servers: int
@@ -147,7 +148,7 @@ class Machines(TypedDict):
 
 
 class Resolved(TypedDict):
-    """What a scenario means (`crates/sim/src/setup/resolved.rs`)."""
+    """A resolved scenario (`crates/sim/src/setup/resolved.rs`)."""
 
     links: list[ResolvedLink]
     machines: Machines
@@ -172,7 +173,7 @@ class Field(TypedDict, total=False):
 
 class Entry(TypedDict, total=False):
     """An entry of the catalogue, of any kind: a discipline, a profile, an application, a measure.
-    `kind`, and what follows it, is there once it was looked up (`aqmlab describe`)."""
+    `kind` and the keys after it exist only in the result of a lookup (`aqmlab describe`)."""
 
     name: Required[str]
     summary: str
@@ -204,8 +205,9 @@ class Entry(TypedDict, total=False):
 
 
 class Measure(TypedDict, total=False):
-    """A measure: its name, what it means, its unit and how people are shown it (`shown`: the unit,
-    `scale`, `digits`), of which interval it is, and other places of a summary where it stands."""
+    """A measure: its name, meaning and unit, its form for people (`shown`: the unit; `scale`,
+    `digits`), the interval that it covers, and other names under which summaries have it
+    (`also`)."""
 
     name: Required[str]
     title: Required[str]
@@ -219,7 +221,8 @@ class Measure(TypedDict, total=False):
 
 
 class Catalogue(TypedDict):
-    """Everything that has a name, by kind; of `scenario` the fields of every section."""
+    """Everything in the simulator that has a name, by kind; `scenario` has the fields of every
+    section."""
 
     aqm: list[Entry]
     tcp: list[Entry]
@@ -245,7 +248,7 @@ class Variable(TypedDict):
 
 
 class Column(TypedDict):
-    """A number that a recorded line says over time: least, mean, greatest, and its curve."""
+    """A quantity of a recorded line over time: smallest, mean and largest value, and its curve."""
 
     name: str
     min: float
@@ -255,8 +258,8 @@ class Column(TypedDict):
 
 
 class BusyPort(TypedDict):
-    """A port of a run under way, second by second: its queue (packets at `most`, by bins of
-    `width_s`), bytes sent, packets lost and marked by cause."""
+    """A port of a running simulation, second by second: its queue (largest backlog `most` in
+    packets, in bins of `width_s`), IP bytes sent, packets dropped and marked by reason."""
 
     queue: dict[str, Any]
     ip_bytes: list[int]
@@ -265,15 +268,15 @@ class BusyPort(TypedDict):
 
 
 class Look(TypedDict):
-    """What Python reads of a run under way (docs/tab.md): what happened since the look before, the
-    studied port first."""
+    """A snapshot of a running simulation (docs/tab.md): the events since the snapshot before, with
+    the studied port first."""
 
     from_s: int
     ports: list[BusyPort]
 
 
 class Call(TypedDict, total=False):
-    """A call of a discipline: what it was, and what the discipline did."""
+    """A call of a discipline in a test vector, and the discipline's actions."""
 
     call: Required[str]
     events: list[list[Any]]
@@ -282,7 +285,7 @@ class Call(TypedDict, total=False):
 
 
 class Trial(TypedDict, total=False):
-    """One case of a test vector."""
+    """One case of a test vector: calls, and the state at the end."""
 
     calls: Required[list[Call]]
     state: dict[str, Any]
@@ -295,7 +298,7 @@ class Trials(TypedDict):
 
 
 class TraceShown(TypedDict):
-    """What the file of a recorded line holds."""
+    """The facts about the file of a recorded line."""
 
     format: str
     rows: int
@@ -304,7 +307,8 @@ class TraceShown(TypedDict):
 
 
 class Histogram(TypedDict):
-    """A histogram of whole numbers: `buckets` are (least, greatest, number)."""
+    """A histogram of whole numbers; `buckets` are tuples of smallest value, largest value,
+    count."""
 
     n: int
     mean: float
@@ -312,7 +316,7 @@ class Histogram(TypedDict):
 
 
 class Connections(TypedDict):
-    """Numbers of the TCP connections of a capture."""
+    """Counts of the TCP connections of a capture, by kind and completeness."""
 
     seen: int
     kept: int
@@ -329,14 +333,15 @@ class Connections(TypedDict):
 
 
 class Side(TypedDict):
-    """What the hosts of one side of a captured link opened; `bytes` to and from the acceptors."""
+    """The connections that hosts of one side of a captured link opened; `bytes` to and from the
+    acceptors."""
 
     connections: int
     bytes: tuple[int, int]
 
 
 class Seen(TypedDict, total=False):
-    """What a capture held, in packets, IP bytes and connections (docs/learned-models.md)."""
+    """Counts of packets, IP bytes and connections in a capture (docs/learned-models.md)."""
 
     packets: Required[int]
     bytes: Required[int]
@@ -358,7 +363,7 @@ class Seen(TypedDict, total=False):
 
 
 class LearnedAbout(TypedDict):
-    """What is known of a capture as a whole."""
+    """The facts about a capture as a whole."""
 
     format: str
     version: int
@@ -372,7 +377,7 @@ class LearnedAbout(TypedDict):
 
 
 class Learned(LearnedAbout):
-    """What the reader of a capture hands out after the last byte."""
+    """The result of the capture's reader after the last byte."""
 
     container: str
     hosts: int
@@ -384,5 +389,5 @@ T = TypeVar("T", bound=Mapping[str, object])
 
 
 def without(table: T, *keys: str) -> T:
-    """A copy without these keys, none of which its readers need."""
+    """A copy of a table without these keys."""
     return cast(T, {key: value for key, value in table.items() if key not in keys})

@@ -1,4 +1,4 @@
-"""What the numbers of a summary are: the simulator's registry of measures, by name."""
+"""The simulator's registry of measures: name, meaning and unit of each number of a summary."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MACHINES = (
         "data_packets_per_wall_s", "speed", "packets/s", "`data_packets` over `wall_s`"
     ),
 )
-"""Numbers of a summary that say how fast the machine was: no measures of the network."""
+"""Numbers of a summary about the machine's speed, which are no measures of the network."""
 
 
 def _of_a_live_run(name: str, title: str, summary: str) -> Measure:
@@ -47,16 +47,16 @@ LIVE = (
     ),
     _of_a_live_run("users_cpu_share.servers", "users, servers", "the same on the servers' side"),
 )
-"""Numbers that only a live run has: how busy its own programs were."""
+"""Numbers that only a live run has: the CPU shares of its programs."""
 
 
 def registered() -> list[Measure]:
-    """Every measure, as summaries name them."""
+    """Every measure that a summary may have."""
     return [*engine.catalogue().get("measures", []), *MACHINES, *LIVE]
 
 
 def find(path: str) -> Measure | None:
-    """The measure that stands at `path` of a summary (`ports.bottleneck.forward.drops`)."""
+    """The measure of the number at `path` of a summary (`ports.bottleneck.forward.drops`)."""
     path = current(path)
     exact, patterns = _places(id(engine.catalogue()))
     if path in exact:
@@ -74,7 +74,7 @@ def unknown(path: str) -> str | None:
 
 
 def defaults(path: str) -> dict[str, Any]:
-    """What a metric of this number says of it where it says nothing itself."""
+    """The default title, unit, scale and digits of a metric of this number."""
     measure = find(path)
     if measure is None:
         return {}
@@ -95,7 +95,7 @@ def _names() -> Iterator[str]:
 
 @cache
 def _places(_: int) -> tuple[dict[str, Measure], list[tuple[re.Pattern[str], Measure]]]:
-    """The measures of this catalogue by name, and by pattern where a name is of a group or port."""
+    """The measures by name, and by pattern if the name contains that of a group or port."""
     exact: dict[str, Measure] = {}
     patterns = []
     for measure in registered():

@@ -1,8 +1,8 @@
 """Names of measures that have changed: the former ones still work for a version.
 
-A rename is one line of `FORMER` here and an entry under *Numbers and names that move* in
-CHANGELOG.md. A former name then works as a key of every summary, as the last part of a path in
-TOML (`summary = "…"`), in an objective, in a plot and in `aqmlab describe`.
+A change of a name is one line of `FORMER` here and an entry under *Numbers and names that move* in
+CHANGELOG.md. A former name then works as a key of every summary, as the last part of a path in TOML
+(`summary = "…"`), in an objective, in a plot and in `aqmlab describe`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FORMER: Mapping[str, str] = {
 
 
 def current(path: str, stacklevel: int = 2) -> str:
-    """The path of a summary with a former name replaced; says so once."""
+    """The path of a summary with a former name replaced, for which the user is warned."""
     place, dot, name = path.rpartition(".")
     if name not in FORMER:
         return path
@@ -36,12 +36,12 @@ def note(former: str, now: str, stacklevel: int = 2) -> None:
 
 
 Numbers = Mapping[str, Any]
-"""A summary, or a table inside one, for those who only read it: numbers and texts by the names of
-the registry of measures (docs/results.md), tables by those of ports and groups."""
+"""A summary, or a table inside one, for reading only: numbers and texts by the names of the
+registry of measures (docs/results.md), tables by the names of ports and groups."""
 
 
 class Summary(dict[str, Any]):
-    """A summary, or a table inside one: former names are keys that are not listed."""
+    """A summary, or a table inside one. Former names work as keys, but are not listed."""
 
     __slots__ = ()
 
@@ -53,7 +53,7 @@ class Summary(dict[str, Any]):
         return self[name]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """As of any mapping; a former name is the name in force."""
+        """As of any mapping; a former name gives the value of the name in force."""
         try:
             return self[key]
         except KeyError:
@@ -64,7 +64,8 @@ class Summary(dict[str, Any]):
 
 
 def with_former(numbers: Numbers) -> dict[str, Any]:
-    """For readers of JSON: the former names, dotted ones too, stand after those in force."""
+    """A copy for readers of JSON, with former names added after the names in force, also within
+    dotted paths."""
     listed = {
         name: with_former(value) if isinstance(value, Mapping) else value
         for name, value in numbers.items()

@@ -1,1 +1,2 @@
-"""From runs to numbers: statistics, means and intervals over seeds, paired differences, tables."""
+"""Computes numbers from runs: statistics, means and intervals over seeds, paired differences,
+tables."""

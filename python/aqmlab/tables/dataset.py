@@ -1,4 +1,4 @@
-"""All that the runs of an experiment gave: what tables, claims and figures are made of."""
+"""The runs of an experiment with all that tables, claims and figures need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .loads import Target
 
 @dataclass(frozen=True)
 class Dataset:
-    """All that a figure may be drawn of."""
+    """The runs, calibrations and tables of an experiment, from which figures are drawn."""
 
     plan: Plan
     settings: Settings
@@ -25,7 +25,7 @@ class Dataset:
     tables: dict[str, list[dict]]
     metrics: Mapping[str, Metric]
     lines: Sequence[Calibration] = ()
-    """The calibrations of loads that stood in a scenario itself."""
+    """The calibrations of loads that a scenario itself states."""
     targets: Sequence[Sequence[Target]] = ()
     """The loads that each cell requires."""
 
@@ -34,7 +34,7 @@ class Dataset:
         return [self.results[cell.key, seed] for seed in self.plan.seeds(cell)]
 
     def all_runs(self) -> list[FinishedRun]:
-        """The runs cell by cell, each with its place: the cell's number, label and axis values."""
+        """The runs cell by cell, each with its cell's index, label and axis values."""
         return [
             replace(run, variant=number, label=cell.label, values=cell.labels)
             for number, cell in enumerate(self.plan.cells)
@@ -43,7 +43,7 @@ class Dataset:
 
     def values(self, cell: Cell, metric: Metric) -> list[float]:
         """A metric of a cell's runs, seed by seed, in its unit; NaN where it is undefined."""
-        from . import statistics  # here, so that a run alone loads none
+        from . import statistics  # imported here, since a run does not need it
 
         return [statistics.value(run, metric) for run in self.runs(cell)]
 
@@ -54,5 +54,5 @@ class Dataset:
         return [metric for metric in self.metrics.values() if not metric.hidden]
 
     def scenario(self, cell: Cell) -> Scenario:
-        """What was run in a cell, complete with all defaults."""
+        """The complete scenario of a cell, with all defaults."""
         return without(self.runs(cell)[0].scenario)

@@ -1,4 +1,4 @@
-"""What `result.json` holds: all that a report is made of. Types alone."""
+"""Types of `result.json`, from which a report is made."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any, Required, TypedDict
 from aqmlab.simulator.forms import Scenario
 
 Row = dict[str, Any]
-"""A row of a table: its place (the columns that `keys` names), `metric`, our mean `ours` with its
-interval `low` to `high`, `n` seeds; where there is one, the published number `paper` and the
-`verdict`. What is undefined is None."""
+"""A row of a table: the columns that `keys` names, `metric`, the simulated mean `ours` with its
+interval `low` to `high`, and `n` seeds; if a published number exists, that number as `paper`, and
+`verdict`. Undefined values are None."""
 
 
 class Condition(TypedDict):
-    """A condition of a rule as it was judged: the number with its interval, and its bounds."""
+    """An evaluated condition of a rule: the number with its interval, the bounds, and the
+    verdict."""
 
     text: str
     verdict: str
@@ -28,7 +29,8 @@ class Condition(TypedDict):
 
 class Line(TypedDict, total=False):
     """A line of the score card: a claim, its verdict and the evidence for it. In a study with two
-    sets `printed` is what the printed one says, `known` how the claim stands to the other."""
+    sets, `printed` has the printed set's verdict, and `known` states how the claim relates to the
+    reconstructed set."""
 
     id: Required[str]
     study: Required[str]
@@ -52,7 +54,7 @@ class Line(TypedDict, total=False):
 
 
 class MetricShown(TypedDict):
-    """A column of tables, as a reader sees it."""
+    """A column of tables, in the form for a reader."""
 
     name: str
     title: str
@@ -61,7 +63,8 @@ class MetricShown(TypedDict):
 
 
 class TableShown(TypedDict):
-    """A table with its rows; `paired`: of differences; `headline`: metrics that are shown first."""
+    """A table with its rows. `paired` is true for differences; `headline` has the metrics that are
+    shown first."""
 
     id: str
     part: str
@@ -93,7 +96,8 @@ class FigureShown(TypedDict):
 
 
 class Counted(TypedDict):
-    """How many published numbers there are, and how many are near ours."""
+    """The number of published numbers, how many are near the simulated ones, and the root mean
+    square of the deviations."""
 
     numbers: int
     near: int
@@ -101,7 +105,8 @@ class Counted(TypedDict):
 
 
 class TableOfSets(TypedDict):
-    """How near the published numbers of one standing are in a table, with both sets."""
+    """How many published numbers of a table are near with each set, for numbers with one relation
+    (`known`) to the reconstructed set."""
 
     table: str
     id: str
@@ -114,7 +119,7 @@ class TableOfSets(TypedDict):
 
 
 class Recorded(TypedDict):
-    """When full runs of the printed set were made, by which commit, under how many seeds."""
+    """The day, the commit and the number of seeds of recorded full runs of the printed set."""
 
     made: str
     commit: str
@@ -122,7 +127,7 @@ class Recorded(TypedDict):
 
 
 class Sets(TypedDict):
-    """What is said of a study that has two sets: as printed, and reconstructed."""
+    """The part of a result on the two sets of a study: as printed, and reconstructed."""
 
     about: str
     values: object
@@ -133,15 +138,15 @@ class Sets(TypedDict):
 
 
 class Advised(TypedDict):
-    """What to do, and the claims that have to hold for it."""
+    """A study's advice, and the claims that must hold for it."""
 
     text: str
     needs: list[str]
 
 
 class StudyDocument(TypedDict, total=False):
-    """All of a result; what is not required was not written by earlier versions, or is not of
-    every study."""
+    """The whole document of a result. Keys that are not required are missing in results of earlier
+    versions or of some studies."""
 
     name: Required[str]
     title: Required[str]

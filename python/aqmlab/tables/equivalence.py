@@ -1,11 +1,11 @@
 """Whether two series of runs agree on a number: two one-sided tests, and a verdict.
 
-A margin is stated before. The difference of the means has an interval; lies all of it within the
-margin, both one-sided hypotheses (lower by more than the margin, higher by more than it) are
-refused and the number is equivalent; lies all of it beyond, it is different; else it is
-inconclusive (D. J. Schuirmann, A comparison of the two one-sided tests procedure, J.
-Pharmacokinetics and Biopharmaceutics, 1987). The interval is put together from those of both means,
-at 95 %: each test is made at 2.5 %.
+A margin is stated in advance, and the difference of the means has an interval. If the interval is
+within the margin, both one-sided hypotheses (lower by more than the margin, higher by more than it)
+are rejected and the number is equivalent; if the interval is beyond the margin, the number is
+different; else it is inconclusive (D. J. Schuirmann, A comparison of the two one-sided tests
+procedure, J. Pharmacokinetics and Biopharmaceutics, 1987). The 95 % interval is combined from those
+of both means, so that each test is at 2.5 %.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ EQUIVALENT, DIFFERENT, INCONCLUSIVE = "equivalent", "different", "inconclusive"
 
 @dataclass(frozen=True)
 class Margin:
-    """How much a number may differ from the other's without meaning anything."""
+    """The largest difference of a number that counts as none."""
 
     relative: float
     """Margin as a share of the other program's mean."""
     floor: float = 0.0
-    """Smaller differences do not matter, whatever their ratio; in the number's unit."""
+    """The smallest margin, in the number's unit."""
 
     def of(self, mean: float) -> float:
         """The margin about a mean."""
@@ -43,12 +43,12 @@ Estimate = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Judgement:
-    """What two series say of one number."""
+    """The comparison of one number between two series of runs."""
 
     ours: float
     """Mean of one series."""
     theirs: float
-    """Mean of the other, about which the margin lies."""
+    """Mean of the other series, around which the margin lies."""
     half: float
     """Half of the 95 % interval of the difference; NaN for fewer than two runs of either."""
     margin: float
@@ -61,14 +61,14 @@ class Judgement:
 
 
 def judge(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Judgement:
-    """Holds one series of runs against another."""
+    """Compares one series of runs with another."""
     return judge_means(interval(ours), interval(theirs), margin)
 
 
 def judge_paired(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Judgement:
-    """Judges runs that are paired: both places had equal seeds, and so equal users.
+    """Compares paired runs, which had equal seeds and so equal users in both programs.
 
-    The interval is that of their differences: chance that both have met does not count.
+    The interval is that of the differences, in which common chance cancels.
     """
     differences = [a - b for a, b in zip(ours, theirs, strict=True)]
     mean, low, _ = interval(differences)
@@ -79,7 +79,7 @@ def judge_paired(ours: Sequence[float], theirs: Sequence[float], margin: Margin)
 
 
 def judge_means(ours: Estimate, theirs: Estimate, margin: Margin) -> Judgement:
-    """Judges means whose intervals are known."""
+    """Compares two means with known intervals."""
     (a, low_a, _), (b, low_b, _) = ours, theirs
     half, allowed = math.hypot(a - low_a, b - low_b), margin.of(b)
     verdict = _verdict(abs(a - b), half, allowed)

@@ -1,7 +1,8 @@
-"""Results as Flent keeps them (`.flent.gz`, file format 4): runs written, measured files read.
+"""Writes runs in Flent's file format (`.flent.gz`, format 4).
 
 A run of one of Flent's tests (`app = "rrul"`) becomes a file that Flent opens and plots. TCP series
-are payload of whole seconds, held over Flent's steps; pings are the answers of each step.
+have the payload of whole seconds, repeated in each of Flent's steps; ping series have the mean
+round-trip time of each step.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from aqmlab.simulator.network_tests import flent
 
 FORMAT = 4
 WRITTEN_AS = "2.3.0"
-"""The version of Flent whose form this is."""
+"""The version of Flent in whose format files are written."""
 EPOCH_S = 946_684_800.0
-"""Second 0 of a run, as a time: 2000-01-01; a simulation has no date."""
+"""Unix time of second 0 of a run, 2000-01-01, since a simulation has no date."""
 STEP_S = 0.2
 Series = list[float | None]
 
 
 def test_of(names: Sequence[str]) -> str:
-    """The test of Flent whose series are exactly these; a mistake says what is there."""
+    """Flent's test that has exactly these series; the error for none names the series."""
     bases: dict[str, int | None] = {}
     for name in names:
         base, several, _ = name.partition("::")
@@ -71,7 +72,7 @@ def measured(run: FinishedRun) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def document(run: FinishedRun, title: str = "") -> dict[str, object]:
-    """A run of one of Flent's tests as Flent's file holds it."""
+    """The content of a Flent file for a run of one of Flent's tests."""
     series = measured(run)
     test = test_of(list(series))
     lasts = float(run.summary["simulated_s"])
@@ -101,7 +102,7 @@ def document(run: FinishedRun, title: str = "") -> dict[str, object]:
 
 
 def _pings(times: np.ndarray, values: np.ndarray, steps: np.ndarray) -> Series:
-    """The mean of the answers to requests of each step, none where there is none."""
+    """The mean round-trip time of the requests of each step; None without an answer."""
     place = np.rint(times / STEP_S).astype(int)
     sums = np.bincount(place, weights=values, minlength=len(steps))[: len(steps)]
     counts = np.bincount(place, minlength=len(steps))[: len(steps)]
@@ -109,7 +110,8 @@ def _pings(times: np.ndarray, values: np.ndarray, steps: np.ndarray) -> Series:
 
 
 def _held(times: np.ndarray, values: np.ndarray, steps: np.ndarray) -> Series:
-    """The value of the second that each step lies in; none before the transfer and after it."""
+    """For each step the value of the second in which it lies; None before and after the
+    transfer."""
     if not len(times):
         return [None] * len(steps)
     second = (steps - (times[0] - 1.0)).astype(int)

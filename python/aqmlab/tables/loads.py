@@ -1,8 +1,8 @@
-"""Whether a run's users offered the load that they should.
+"""Checks whether a run's users offered the load that was set.
 
 The offered load is the share of the link that the replies requested by a group's users in the
-measured interval need, each sent once: the load as a calibration defines it. The carried load is
-not: congestion delays what was requested, loses part of it and carries part of it twice.
+measured interval need, each sent once: the load as a calibration defines it. The carried load
+differs, since congestion delays replies, drops packets and causes retransmissions.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from aqmlab.simulator.forms import Scenario, Traffic
 from aqmlab.simulator.renamed import Numbers
 
 THRESHOLD = 0.05
-"""A load that is further off than this share of itself is worth a line (constructed)..."""
+"""A remark is made if the offered load differs from the target by more than this share of it
+(constructed)."""
 ALONE = 0.10
-"""... and than this in a single run, which has no interval that shows how much is chance."""
+"""The larger share for a single run, which has no interval that shows the effect of chance
+(constructed)."""
 BUSY, LOSSY = 0.95, 0.01
-"""A link is congested that is this busy or drops this share of its packets (constructed)."""
+"""A link counts as congested if it has this utilisation or drops this share of its packets
+(constructed)."""
 SEGMENT, HEADERS, CONNECTION = 1_460, 40, 84
 """Bytes: payload of a full segment, its IP and TCP headers, and a connection's SYN-ACK and last
 ACK, as in the exact mean from which an open loop's rate follows."""
@@ -32,19 +35,18 @@ class Target:
     """A load that a traffic group should offer."""
 
     group: int
-    """Its place in the scenario."""
+    """Index of the group in the scenario."""
     load: float
     """The share of the first link that the group crosses, or of `rate_bits_per_s`."""
     ip_per_asked: float | None = None
-    """IP bytes on the link for each byte of payload requested, as calibrated; none: an open loop,
-    whose load is what its model says."""
+    """IP bytes on the link for each byte of payload requested, as calibrated; None for an open
+    loop, whose load follows from its model."""
     rate_bits_per_s: float | None = None
-    """What the load is a share of, where that is not the rate of the scenario's link: a study's
-    users are those of an uncongested link."""
+    """The rate of which the load is a share, if that is not the rate of the scenario's own link."""
 
 
 def remark(scenario: Scenario, target: Target, summaries: Sequence[Numbers]) -> str | None:
-    """What is to be said of one load in the runs of one scenario, if anything."""
+    """A remark on one load in the runs of one scenario; None if it was offered as set."""
     port = calibrate.load_port(engine.resolve(scenario), target.group)
     rate = target.rate_bits_per_s or port["mean_bits_per_s"]
     offered = [offered_load(scenario, target, summary, rate) for summary in summaries]
@@ -84,7 +86,8 @@ def offered_load(
     summary: Numbers,
     rate_bits_per_s: float,
 ) -> float:
-    """The share of its link's rate that a group's users requested in the measured interval."""
+    """The load that a group's users requested in the measured interval, as a share of the link's
+    rate."""
     requested, requests = calibrate.requested_load(scenario, target.group, summary)
     if target.ip_per_asked is not None:
         ip_bytes = requested * target.ip_per_asked

@@ -1,4 +1,4 @@
-"""One run does not show the truth: means, intervals and paired differences over seeds.
+"""Means, intervals and paired differences over seeds, since a single run is subject to chance.
 
 `statistics` and `paired` return a tidy Polars data frame (`.to_pandas()` if you prefer);
 `statistics_rows` and `paired_rows` return them as mappings, for which Polars is not loaded.
@@ -23,16 +23,16 @@ Row = dict[str, Any]
 
 
 class Replication(Protocol):
-    """One run, as statistics sees it."""
+    """The properties of a run that statistics need."""
 
     @property
     def variant(self) -> int:
-        """Which combination of axis values."""
+        """Index of the combination of axis values."""
         ...
 
     @property
     def label(self) -> str:
-        """The combination in words."""
+        """The combination of axis values in words."""
         ...
 
     @property
@@ -42,12 +42,12 @@ class Replication(Protocol):
 
     @property
     def summary(self) -> Numbers:
-        """What came out, in numbers."""
+        """The numbers of the run."""
         ...
 
 
 MACHINES = tuple(about["name"] for about in measures.MACHINES)
-"""Numbers of a summary that say how fast the machine was: no measures of the network."""
+"""Numbers of a summary about the machine's speed, which are no measures of the network."""
 
 
 def numbers(summary: Numbers, prefix: str = "") -> Flat:
@@ -69,7 +69,7 @@ def numbers(summary: Numbers, prefix: str = "") -> Flat:
 
 
 def merged(summaries: Sequence[Numbers]) -> Summary:
-    """One summary of several: means of numbers, else what all agree on, else None.
+    """One summary from several: means of numbers; other values if all are equal, else None.
 
     A number that is undefined in any of them is undefined.
     """
@@ -99,8 +99,8 @@ def statistics(runs: Iterable[Replication], confidence: float = CONFIDENCE) -> p
     """Mean and interval of every summary number of every variant over its seeds.
 
     Columns: variant, label, field, n, mean, low, high. A number that is undefined in any seed (a
-    quantile that falls among failed requests) has no mean: the mean of the other seeds would be
-    that of the lucky ones. Its n counts the seeds in which it is defined.
+    quantile that falls among failed requests) has no mean, since the mean of the other seeds would
+    be biased. Its n counts the seeds in which it is defined.
     """
     return _frame(statistics_rows(runs, confidence), _STATISTICS)
 
@@ -138,7 +138,7 @@ class _ByField(Mapping[str, Row]):
 
 
 class OfVariant(_ByField):
-    """The rows of one variant by field; `by_seed` are the numbers of its runs."""
+    """The rows of one variant by field; `by_seed` has the numbers of its runs."""
 
     def __init__(
         self, variant: int, label: str, runs: Sequence[Replication], confidence: float
@@ -159,7 +159,7 @@ class OfVariant(_ByField):
 def paired(
     a: Iterable[Replication], b: Iterable[Replication], confidence: float = CONFIDENCE
 ) -> pl.DataFrame:
-    """Mean and interval of `b - a`, seed by seed, of every number both have.
+    """Mean and interval of `b - a`, paired by seed, for every number that both have.
 
     Columns: field, n, mean_a, mean_b, difference, low, high. With common random numbers this
     interval is narrower than the two intervals suggest. A number that is undefined in any of
@@ -178,7 +178,7 @@ def paired_rows(
 
 
 def differences(variants: Mapping[int, OfVariant]) -> dict[int, Mapping[str, Row]]:
-    """The rows of `paired` of every variant but the first, less the first, by field; each row is
+    """The rows of `paired`, by field, for each variant but the first minus the first; each row is
     computed when it is looked up."""
     first, *others = variants
     base = variants[first].by_seed
@@ -186,7 +186,7 @@ def differences(variants: Mapping[int, OfVariant]) -> dict[int, Mapping[str, Row
 
 
 class _Pairs(_ByField):
-    """The rows of `paired` by field, of the numbers of two variants by seed."""
+    """The rows of `paired` by field, from the numbers of two variants by seed."""
 
     def __init__(self, a: Mapping[int, Flat], b: Mapping[int, Flat], confidence: float) -> None:
         self._pairs = [(a[seed], b[seed]) for seed in a if seed in b]
@@ -215,7 +215,7 @@ _PAIRED = ("field", "n", "mean_a", "mean_b", "difference", "low", "high")
 
 
 def _row(names: tuple[str, ...], values: tuple[object, ...]) -> Row:
-    """Undefined means and ends of intervals are None."""
+    """A row with None for undefined means and ends of intervals."""
     finite = (None if isinstance(v, float) and math.isnan(v) else v for v in values)
     return dict(zip(names, finite, strict=True))
 

@@ -1,6 +1,6 @@
-"""Measured results of other tools: Flent, iperf3, goresponsiveness, networkQuality.
+"""Reads results that were measured with Flent, iperf3, goresponsiveness or networkQuality.
 
-What comes in such a file is a stranger's data: sizes are bounded and shapes checked.
+Such files may come from strangers: sizes are limited and shapes are checked.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from typing import Any, TypeGuard
 from aqmlab.errors import SpecError, shortened
 
 MOST_BYTES = 256 * 1024 * 1024
-"""Largest size of a file after it is unpacked."""
+"""Largest size of an uncompressed file, in bytes."""
 _RPM = re.compile(r"(?:Final )?RPM:\s*([0-9.]+)\s*\(([^)]*)\)")
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What was measured: series of values by name, ms or Mbit/s, and single numbers."""
+    """The results of a measurement: series of values by name, in ms or Mbit/s, and single
+    numbers."""
 
     tool: str
     test: str
@@ -33,12 +34,12 @@ class Reference:
 
 
 def is_flent(file: Path) -> bool:
-    """Whether the name is that of a file of Flent's."""
+    """Whether a file is Flent's, by its name."""
     return file.name.endswith((".flent", ".flent.gz"))
 
 
 def is_measured(file: Path) -> bool:
-    """Whether it is a file of a tool that this module reads, by its name and its first
+    """Whether a file is from a tool that this module reads, by its name and its first
     characters."""
     if is_flent(file):
         return True
@@ -53,7 +54,7 @@ def is_measured(file: Path) -> bool:
 
 
 def read(file: Path) -> Reference:
-    """What a file holds; a file of no known tool is a mistake that names those that are."""
+    """The results in a file; the error for an unknown form names the known tools."""
     text = _text(file)
     if not text.lstrip().startswith("{"):
         return _goresponsiveness(file, text)
@@ -99,12 +100,12 @@ def _text(file: Path) -> str:
 
 
 def _table(value: object) -> Mapping[str, Any]:
-    """A table, or none of any other value."""
+    """The value if it is a table, else an empty table."""
     return value if isinstance(value, dict) else {}
 
 
 def _tables(value: object) -> list[Mapping[str, Any]]:
-    """A list of tables, or none of any other value."""
+    """The tables of a list; an empty list for any other value."""
     return list(map(_table, value)) if isinstance(value, list) else []
 
 
@@ -119,7 +120,7 @@ def _is_number(value: object) -> TypeGuard[float]:
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # of a whole number with hundreds of digits
+    except OverflowError:  # a whole number with hundreds of digits
         return False
 
 

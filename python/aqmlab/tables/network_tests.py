@@ -1,7 +1,8 @@
-"""What network tests in a run say, and the truth beside it.
+"""The results of network tests in a run, and the true delays to compare them with.
 
-A speed test sees round trips and throughputs of its own; the simulator knows what every packet
-waited at every queue. Groups are known by the names that `simulator.network_tests` gives them.
+A speed test measures its own round-trip times and throughputs; the simulator knows the delay of
+every packet at every queue. A test's groups are recognised by the names from
+`simulator.network_tests`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from aqmlab.simulator.network_tests.speed_tests import DOWN, IDLE, LATENCY, UP
 from . import responsiveness as over_http2
 
 SETTLES_S = 1.0
-"""Seconds from a phase's begin that do not count: slow start (assumed)."""
+"""Seconds at the beginning of a phase that are left out for slow start (assumed)."""
 TRUTH = ("queue_delay_p50_s", "queue_delay_p99_s", "queue_delay_max_s")
 
 NAMES = (
@@ -44,19 +45,20 @@ NAMES = (
     ),
     *("probes", "goodput_bits_per_s", "confidence", "ended_s"),
 )
-"""What tests say: speed tests the first lines, responsiveness the last ones."""
+"""Names of results: those of speed tests in the first lines, those of responsiveness in the last
+ones."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a test says: numbers and letters by name; and the queueing delays of every port."""
+    """A test's results, numbers and letters by name; and the true queueing delays of every port."""
 
     own: Mapping[str, float | str]
     truth: Mapping[str, Mapping[str, float | None]]
 
 
 def said(run: FinishedRun) -> Said | None:
-    """What the run's test says; None without one."""
+    """The results of the run's test; None without one."""
     groups = {group.get("name", ""): group for group in run.scenario.get("traffic", [])}
     tested = over_http2.result(run)
     if tested is not None:
@@ -73,8 +75,8 @@ def said(run: FinishedRun) -> Said | None:
 
 
 def round_trip_s(run: FinishedRun) -> float:
-    """The round trip of the loaded line that the run's test says: the median of its pings while it
-    downloads, or what its RPM stands for. Not a number without a test."""
+    """The round-trip time of the loaded line, in seconds, by the run's test: the median of its
+    pings during the download, or 60 s divided by its RPM. NaN without a test."""
     found = said(run)
     if found is None:
         return math.nan
@@ -84,9 +86,9 @@ def round_trip_s(run: FinishedRun) -> float:
 
 
 def true_round_trip_s(run: FinishedRun) -> float:
-    """The round trip that packets had at the same time: the network's propagation delay, which
-    must be one time, and the mean queueing delays of all packets downwards and upwards at the first
-    link. Not a number without a test or with several distances."""
+    """The true round-trip time of packets at that time, in seconds: the network's propagation delay
+    plus the mean queueing delays of all packets in both directions of the first link. NaN without a
+    test or with several propagation delays."""
     rtt = run.scenario.get("network", {}).get("rtt")
     begin, end = _loaded_seconds(run)
     if begin >= end or not isinstance(rtt, int | float | str) or rtt == "tcpeval":
@@ -100,7 +102,7 @@ def true_round_trip_s(run: FinishedRun) -> float:
 
 
 def _loaded_seconds(run: FinishedRun) -> tuple[int, int]:
-    """The whole seconds in which the test downloads, or which it counts."""
+    """First and last whole second of the download, or of the intervals that the test counts."""
     groups = {group.get("name", ""): group for group in run.scenario.get("traffic", [])}
     tested = over_http2.result(run)
     if tested is not None:
@@ -142,7 +144,7 @@ def _speed_test(run: FinishedRun, groups: Mapping[str, Traffic]) -> dict[str, fl
             UP: (up[0] + SETTLES_S, up[1]),
         }.items()
     }
-    if not trips[IDLE]:  # a method without an idle phase compares with the least it has seen
+    if not trips[IDLE]:  # without an idle phase: the smallest sample
         trips[IDLE] = [min(_round_trips(run, down[0], up[1]), default=math.nan)]
     own: dict[str, float | str] = {
         "download_bits_per_s": _throughput(run, DOWN, down),
@@ -222,7 +224,7 @@ def _loaded(run: FinishedRun) -> float:
     """The trimmed mean round trip of the load-generating connections, each by its samples."""
     by_group = run.summary.get("tcp_rtt_by_group", {})
     found = [of for name, of in by_group.items() if _is_load(name)]
-    found = [of for of in found if of["trimmed_mean_s"] is not None]  # of one sample there is none
+    found = [of for of in found if of["trimmed_mean_s"] is not None]  # one sample has none
     samples = sum(of["samples"] for of in found)
     weighed = math.fsum(of["samples"] * of["trimmed_mean_s"] for of in found)
     return weighed / samples if samples else math.nan

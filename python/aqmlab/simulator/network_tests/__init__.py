@@ -1,8 +1,8 @@
-"""Network tests as traffic: what people run to judge a line, written as one traffic group.
+"""Network tests, such as speed tests, as traffic: each is written as one traffic group.
 
 `app = "rrul"` and the others stand for several groups of the simulator's own applications (`bulk`,
-`ping`, `requests`); `expand` writes them out before the simulator reads a scenario. `flent` has the
-tests of Flent, `speed_tests` and `responsiveness` those that ask a server on the Internet.
+`ping`, `requests`); `expand` writes them out before the simulator reads a scenario. `flent` has
+Flent's tests, `speed_tests` and `responsiveness` those that use a server on the Internet.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TESTS: dict[str, NetworkTest] = {
 
 
 def find(app: object) -> NetworkTest | None:
-    """The test of this name, if there is one."""
+    """The test of this name; None if there is none."""
     return TESTS.get(app) if isinstance(app, str) else None
 
 
@@ -34,7 +34,7 @@ def tests_in(scenario: Draft) -> list[NetworkTest]:
 
 
 def expand(scenario: Draft) -> Draft:
-    """The scenario with every test written out as groups; itself if it has none."""
+    """The scenario with every test expanded into groups; unchanged if it has none."""
     if not tests_in(scenario):
         return scenario
     groups: list[Draft] = []
@@ -68,7 +68,7 @@ def _written_out(test: NetworkTest, group: Draft, place: int, scenario: Draft) -
 
 
 def _with(kept: Draft, one: Written) -> Written:
-    """A group with the test's common fields, as far as it has a use for them."""
+    """A group with the fields that are common to the test's groups; pings get no `tcp`."""
     common = {k: v for k, v in kept.items() if k != "tcp" or one["app"] != "ping"}
     own = one.get("tcp")
     control = own.get("congestion") if isinstance(own, dict) else None

@@ -16,9 +16,9 @@ from .form import Field, NetworkTest, Settings, Written, ping, seconds, transfer
 
 DATA = Path(__file__).with_name("flent.json")
 CONTROLS = {"ledbat": "ledbat++"}
-"""Flent's (Linux's) names of congestion controls that are called otherwise here."""
+"""Linux' names of congestion controls, as used by Flent, that have another name in aqmlab."""
 STREAMS = 4
-"""Streams of tests that leave their number open; Flent itself takes one for each CPU."""
+"""Default number of streams of tests that do not fix it; Flent itself uses one for each CPU."""
 
 _LENGTH = Field("length", "time", "60 s", "How long TCP transfers last.", "Flent's LENGTH")
 _DELAY = Field(
@@ -46,12 +46,12 @@ _STREAM_FIELDS = {
     ),
 }
 BOTH = "tcp_nup_ndown"
-"""Ours, by the pattern of Flent's names: Flent has it only inside RRUL."""
+"""The name of a test that Flent has only as a part of RRUL, formed like Flent's names."""
 
 
 class Series(TypedDict, total=False):
-    """A series of a test; `n` is how many, or the field that says it; lengths are in seconds of a
-    test of 60 s."""
+    """A data series of a test. `n` is the number of streams, or the field that gives it; lengths
+    are in seconds for a test of 60 s."""
 
     name: Required[str]
     does: Required[str]
@@ -84,7 +84,7 @@ def data() -> dict[str, Test]:
 
 
 def series(test: str, found: Settings) -> list[Series]:
-    """The measured series of a test with these settings: those of several streams one by one."""
+    """The measured series of a test with these settings; each stream is a series of its own."""
     listed: list[Series] = []
     for one in data()[test]["series"]:
         number = found.get(str(one["n"]), one["n"]) if "n" in one else None
@@ -117,7 +117,7 @@ def _group(one: Series, found: Settings) -> Written:
 
 
 def total(found: Settings) -> float:
-    """How long a test takes, s: Flent's TOTAL_LENGTH."""
+    """The duration of a test in seconds: Flent's TOTAL_LENGTH."""
     return found["length"] + 2 * found["delay"]
 
 
@@ -143,4 +143,4 @@ def _test(name: str) -> NetworkTest:
 
 
 TESTS = tuple(_test(name) for name in data() if name != "ping")
-"""In Flent's spelling. Its test of pings alone has the name of the application `ping`."""
+"""Flent's tests under their names, without `ping`, which is the name of an application here."""

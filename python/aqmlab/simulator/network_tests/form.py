@@ -1,4 +1,4 @@
-"""What a network test is, and how its fields are read."""
+"""The form of a network test, and the reading of its fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..forms import Field as FieldOf
 Written = dict[str, object]
 """A traffic group as a scenario writes it, with the fields of its application."""
 Settings = dict[str, Any]
-"""A test's fields in seconds, counts and words."""
+"""The values of a test's fields: times in seconds, counts, and choices."""
 Groups = Callable[[Settings, Draft], list[Written]]
 
 KEPT = ("tcp", "via", "rtt")
@@ -38,7 +38,7 @@ class Field:
     most: float = 1e9
 
     def read(self, value: object, where: str) -> Any:
-        """The value in seconds or as a number; a mistake names the field and what it takes."""
+        """The value in seconds or as a number; an error names the field and its form."""
         path = f"{where}.{self.name}"
         if self.type == "time":
             return _seconds(value, path)
@@ -55,7 +55,7 @@ class Field:
         return value
 
     def entry(self) -> FieldOf:
-        """As the catalogue has fields of the simulator's own applications."""
+        """The field in the form of the catalogue's fields of applications."""
         kinds = {"time": ("real", "time"), "count": ("whole", ""), "choice": ("choice", "")}
         kind, unit = kinds.get(self.type, ("text", ""))
         default = self.default if self.type != "times" else ", ".join(self.default)
@@ -73,7 +73,7 @@ class Field:
         }
 
     def schema(self) -> Schema:
-        """As the JSON schema has it."""
+        """The JSON schema of the field."""
         time = {"$ref": "#/$defs/time"}
         kinds: dict[str, Schema] = {
             "time": dict(time),
@@ -93,7 +93,7 @@ def _seconds(value: object, path: str) -> float:
 
 @dataclass(frozen=True)
 class NetworkTest:
-    """A test: its name, where it comes from, its fields, and the traffic groups it stands for."""
+    """A test: its name, its source, its fields, and a function that makes its traffic groups."""
 
     name: str
     summary: str
@@ -104,7 +104,7 @@ class NetworkTest:
     groups: Groups
 
     def entry(self) -> Entry:
-        """As the catalogue has the simulator's own applications."""
+        """The test in the form of the catalogue's applications."""
         return {
             "name": self.name,
             "summary": self.summary,
@@ -121,7 +121,8 @@ class NetworkTest:
         }
 
     def schema(self, kept: Schema) -> Schema:
-        """As the JSON schema has the simulator's own applications; `kept` are common fields."""
+        """The JSON schema of a traffic group with this test; `kept` has the schemas of common
+        fields."""
         own = {field.name: field.schema() for field in self.fields}
         return {
             "type": "object",
@@ -133,7 +134,7 @@ class NetworkTest:
 
 
 def settings(test: NetworkTest, group: Draft, where: str) -> Settings:
-    """A test's fields as a group gives them, and their defaults."""
+    """The values of a test's fields, from a group or by default."""
     return {
         field.name: field.read(group.get(field.name, field.default), where) for field in test.fields
     }
@@ -145,14 +146,14 @@ def seconds(value: float) -> str:
 
 
 def transfer(name: str, up: bool, begins: float, lasts: float, **more: object) -> Written:
-    """One TCP transfer, upwards or downwards."""
+    """A group with one TCP transfer, as an upload (`up`) or a download."""
     side = "clients" if up else "servers"
     times = {"start": seconds(begins), "start_within": "0 s", "lasts": seconds(lasts)}
     return {"name": name, "app": "bulk", "flows": 1, "side": side, **times, **more}
 
 
 def ping(name: str, interval: float, begins: float, lasts: float, **more: object) -> Written:
-    """One sender of echo requests at the clients' side."""
+    """A group with one sender of echo requests on the clients' side."""
     times = {"start": seconds(begins), "start_within": "0 s", "lasts": seconds(lasts)}
     shape = {"flows": 1, "side": "clients", "interval": seconds(interval)}
     return {"name": name, "app": "ping", **shape, **times, **more}

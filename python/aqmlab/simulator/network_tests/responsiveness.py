@@ -1,8 +1,8 @@
 """Tests of responsiveness: the draft's, networkQuality's, goresponsiveness'.
 
-They are one algorithm with other parameters: load-generating connections, one more after every
-interval, and requests that are timed on new connections (TCP, TLS, HTTP) and on the busy ones.
-How a result comes of the probes is in `aqmlab.scores`; here is the traffic.
+They are one algorithm with different parameters: load-generating connections, one more after every
+interval, and timed requests on new connections (TCP, TLS, HTTP) and on the busy ones.
+`aqmlab.scores` computes the results from the probes; this module makes the traffic.
 """
 
 from __future__ import annotations
@@ -20,27 +20,30 @@ from .form import Field, NetworkTest, Settings, Written, seconds, transfer
 
 DOWN, UP, BOTH = "download", "upload", "both"
 SELF, FOREIGN = "load", "foreign"
-"""How names of groups begin: of load-generating connections, and of probes on new ones."""
+"""Prefixes of the names of groups: of load-generating connections, and of probes on new
+connections."""
 MNP, MPS, PTC = 16, 100, 0.05
-"""Most load-generating connections, probes a second, share of the capacity that probes may take."""
+"""Largest number of load-generating connections, of probes per second, and largest share of the
+capacity for probes."""
 PROBE_BYTES = 5000 + 1000
 """Bytes of a foreign and a self probe together (the draft's estimate)."""
 REQUEST_BYTES = 200
 """Bytes of a small GET request and of its reply (assumed)."""
 BUFFER = "send buffer"
 UNSENT = ("5 ms", "1 packet", "2 packets", "4 KiB", "16 KiB", BUFFER)
-"""What a connection may hold that waits to be sent: so much time of a sixteenth of the slowest
-link, so much payload, or what Linux' send buffer takes."""
+"""Limits of the unsent data of a connection: a duration at a sixteenth of the slowest link's rate,
+an amount of payload, or the size of Linux' send buffer."""
 WHEN_READY, BLOCKING = "when_ready", "blocking"
-"""Whether a program chooses a frame when there is room for it, or waits in its write with one."""
+"""When a program chooses the next frame: once there is room for it, or before, so that it blocks in
+its write with that frame."""
 SEGMENT, FRAME_HEADER, FRAME = 1448, 9, 16_384
-"""Payload of a packet of 1500 B with timestamps, the header of a frame of HTTP/2, and its payload
-at most where nobody says otherwise (RFC 9113, section 6.5.2), bytes."""
+"""Payload of a packet of 1500 B with timestamps, the header of a frame of HTTP/2, and the default
+for its largest payload (RFC 9113, section 6.5.2), in bytes."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What one implementation does otherwise than another."""
+    """The parameters of one implementation of the test."""
 
     name: str
     summary: str
@@ -50,12 +53,12 @@ class Variant:
     interval_s: int
     intervals: int
     unsent: str
-    """What may wait to be sent at an end, of UNSENT."""
+    """The limit of unsent data, one of UNSENT."""
     writes: str
     limited: bool
     """Whether probes take at most PTC of the slowest link."""
     chained: bool
-    """Whether a self probe begins with the answer to its foreign one, on any connection."""
+    """Whether a self probe begins when its foreign probe is answered, on any connection."""
     deviations: str
 
 
@@ -163,7 +166,7 @@ def _fields(variant: Variant) -> tuple[Field, ...]:
 
 
 def _writing(variant: Variant) -> tuple[Field, ...]:
-    """How programs write on busy connections."""
+    """The fields for writing on busy connections."""
     return (
         Field(
             "unsent",
@@ -190,14 +193,15 @@ def _writing(variant: Variant) -> tuple[Field, ...]:
 
 
 def _slowest(scenario: Draft) -> float:
-    """The least rate of the scenario's links that is written, bit/s."""
+    """The smallest rate that the scenario's links state, bit/s; infinite if none does."""
     links = scenario.get("link", [])
     listed = links if isinstance(links, list | tuple) else []
     return min((_rate(link) for link in listed if isinstance(link, Mapping)), default=math.inf)
 
 
 def _rate(link: Draft) -> float:
-    """What is no rate is refused later, by the reader of the scenario."""
+    """The rate of a link, bit/s; infinite if it has no valid one, which the simulator reports
+    later."""
     try:
         return engine.quantity(str(link["rate"]), "rate")
     except (KeyError, SpecError):
@@ -205,13 +209,15 @@ def _rate(link: Draft) -> float:
 
 
 def probes_per_s(found: Settings, scenario: Draft, limited: bool = True) -> float:
-    """Pairs of probes a second: at most MPS, and at most PTC of the slowest link."""
+    """Pairs of probes per second: at most the field's number and, if `limited`, at most the share
+    PTC of the slowest link."""
     most = PTC * _slowest(scenario) / (8 * PROBE_BYTES) if limited else float("inf")
     return min(float(found["probes_per_s"]), most)
 
 
 def frame_bytes(found: Settings, scenario: Draft) -> int:
-    """What may wait to be sent on a busy connection: from a packet to a frame of HTTP/2."""
+    """Largest payload of a frame on a busy connection, in bytes: from a packet to a frame of
+    HTTP/2."""
     if found["unsent"] == BUFFER:
         return FRAME
     number, unit = found["unsent"].split()
@@ -220,7 +226,7 @@ def frame_bytes(found: Settings, scenario: Draft) -> int:
     if unit.startswith("packet"):
         return int(number) * SEGMENT - FRAME_HEADER
     waits = float(number) * 1e-3 * min(_slowest(scenario), 1e12) / (8 * MNP)
-    # Frames that fill whole packets: a rest would go as a packet of its own.
+    # Frames fill whole packets, since a remainder would be sent as a packet of its own.
     return min(max(1, int(waits / SEGMENT)) * SEGMENT, 11 * SEGMENT) - FRAME_HEADER
 
 

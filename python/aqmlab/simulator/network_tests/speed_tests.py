@@ -1,8 +1,8 @@
-"""Speed tests: idle, downwards, upwards, with a number of connections and probes of each one's own.
+"""Speed tests: phases that are idle, download and upload, with a method's number of connections and
+probes.
 
-What a method measures and how it is scored is in `aqmlab.scores`; here is the traffic it makes.
-Where
-a service has not published its constants they are recalled or assumed, and say so.
+`aqmlab.scores` computes the scores; this module makes the traffic. Constants that a service has not
+published are marked as recalled or assumed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..forms import Draft
 from .form import Field, NetworkTest, Settings, Written, ping, seconds, transfer
 
 IDLE, DOWN, UP, LATENCY = "idle", "download", "upload", "latency"
-"""The phases, and the group of probes."""
+"""Names of the phases, and of the group of probes."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Method:
     idle_s: float
     loaded_s: float
     probe_s: float
-    """Between probes."""
+    """Time between probes, s."""
     both_ways: bool = False
     """Whether a third phase loads both directions at once."""
     known: str = "recalled"
@@ -133,11 +133,11 @@ def _fields(method: Method) -> tuple[Field, ...]:
 
 
 GAP = 2.0
-"""Seconds from a direction's end to the next one's begin: the queue empties (assumed)."""
+"""Seconds between two phases, in which the queue empties (assumed)."""
 
 
 def phases(found: Settings, both_ways: bool = False) -> dict[str, tuple[float, float]]:
-    """Begin and end of each phase, in seconds of the run."""
+    """Start and end of each phase, in seconds since the start of the run."""
     begin = found["start"]
     down = begin + found["idle"]
     up = down + found["loaded"] + GAP

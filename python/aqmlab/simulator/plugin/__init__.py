@@ -1,1 +1,2 @@
-"""Disciplines of a user's own: in Python or in a shared library, run in processes of their own."""
+"""A user's own disciplines and congestion controls, in Python or in a shared library; they run in
+separate processes."""

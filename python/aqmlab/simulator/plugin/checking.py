@@ -1,5 +1,5 @@
-"""The laws, random calls and test vectors of ours, over a discipline or congestion control of a
-user's own."""
+"""Checks a user's own discipline or congestion control by laws and random calls, and makes test
+vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from .report import Report
 
 
 def check(name: str, notify: Callable[[str], object] = lambda _: None) -> Report:
-    """The report on `FILE[:CLASS]`, or on one of ours by its name (`crates/testvec/src/check.rs`).
+    """The report on `FILE[:CLASS]`, or on a discipline of aqmlab by its name
+    (`crates/testvec/src/check.rs`).
 
     `notify` is called before each check. A discipline that crashes or hangs is reported with the
     check in which it did.
@@ -24,9 +25,9 @@ def check(name: str, notify: Callable[[str], object] = lambda _: None) -> Report
 
 
 def check_control(name: str, notify: Callable[[str], object] = lambda _: None) -> Report:
-    """The report on a congestion control, as `check` gives it of a discipline: laws over random
-    calls (`crates/plugin/src/control/laws.rs`) and over whole connections (`control_laws`). With
-    `information`, numbers that are no law."""
+    """The report on a congestion control, like that of `check` on a discipline: laws over random
+    calls (`crates/plugin/src/control/laws.rs`) and over whole connections (`control_laws`). It also
+    has `information`, numbers that no law demands."""
     report = _checked("check_control", name, "congestion", notify)
     control = source.table(name, Path()) if source.names_file(name) else name
     report["checks"] += control_laws.check(control, notify)

@@ -1,7 +1,7 @@
-"""The process in which disciplines of a user's own run: one run, or questions about scenarios.
+"""The process in which a user's own disciplines run: for one run, or for requests about scenarios.
 
-Whatever such a discipline does, a crash, an endless loop, state in its module, ends with this
-process. It is started by `process` with a connection as its only argument.
+A discipline's crash, endless loop or module state ends with this process. It is started by
+`process` with a connection as its only argument.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from aqmlab._core import Registry
 
 PATIENCE_S = 10.0
-"""How long a call of a discipline may take, and how long it may take to load."""
+"""Longest time, in seconds, of a call of a discipline and of loading it."""
 BUSY_S = 15.0
-"""Processor seconds after which the kernel ends a process whose watch has not run meanwhile: a call
-that keeps the interpreter's lock stops every other thread of the process."""
+"""CPU seconds after which the kernel ends a process whose watchdog thread has not run: a call that
+keeps the interpreter's lock stops all other threads of the process."""
 
 
 CHECKS = ("check_aqm", "check_control")
-"""Functions of a registry that report what they do next."""
+"""Functions of a registry that report the name of each check before it begins."""
 
 
 class Hooks(TypedDict):
-    """What the parent wants to be shown: progress, a capture (the ports, whether packets are seen
-    on arrival), the run under way in bins of this length (s)."""
+    """The callbacks that the parent requests: progress, a capture (ports, and whether packets are
+    captured on arrival), snapshots of the run with bins of this width (s)."""
 
     progress: bool
     pcap: tuple[list[str], bool] | None
@@ -46,7 +46,7 @@ class Hooks(TypedDict):
 
 
 class Child:
-    """The other end of a `process.Process`."""
+    """The child's end of a `process.Process`: answers its requests."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -63,7 +63,7 @@ class Child:
             wire.send(self.connection, message)
 
     def serve(self) -> None:
-        """Answers questions until the parent is gone."""
+        """Answers requests until the parent is gone."""
         threading.Thread(target=self.watch, daemon=True).start()
         while True:
             try:
@@ -73,7 +73,7 @@ class Child:
             self.answer(function, tables, args, hooks)
 
     def answer(self, function: str, tables: list[ProgramTable], args: tuple, hooks: Hooks) -> None:
-        """One question's answer, or what is wrong."""
+        """Sends the answer to one request, or an error."""
         self.names = " or ".join(table["file"] for table in tables)
         try:
             registry, names = self.of(tables)
@@ -96,7 +96,8 @@ class Child:
             self.send("failed", "fault", str(error))
 
     def of(self, tables: list[ProgramTable]) -> tuple[Registry, list[str]]:
-        """The registry with these disciplines, and their names; each source is run once."""
+        """The registry with these programs, and their names; each set of programs is loaded only
+        once."""
         key = json.dumps(tables, sort_keys=True)
         if key not in self.registries:
             self.loading += 1
@@ -119,8 +120,8 @@ class Child:
         return found
 
     def watch(self) -> None:
-        """Ends the process when a call or loading does not come back, or when the parent no longer
-        waits."""
+        """The watchdog: ends the process if a call or loading does not return, or if the parent is
+        gone."""
         parent, seen, since = os.getppid(), None, time.monotonic()
         while os.getppid() == parent:
             if hasattr(signal, "setitimer"):
@@ -143,7 +144,7 @@ class Child:
 
 def main() -> None:
     """Serves the connection that the command line names."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     Child(Connection(int(sys.argv[1]))).serve()
 
 

@@ -1,4 +1,4 @@
-"""What a congestion control in Python is made of: `aqmlab.CongestionControl`.
+"""The base class of congestion controls in Python: `aqmlab.CongestionControl`.
 
     import aqmlab
 
@@ -28,53 +28,56 @@ ECN = ("classic", "dctcp", "l4s")
 
 
 class CongestionControl:
-    """A congestion control of one's own. The sentence under the class is its summary.
+    """The base class of a user's own congestion control. The class's docstring is its summary.
 
-    It has `on_ack(self, window, ack)`, called for every acknowledgement, which sets `window.cwnd`
-    (in bytes; its fraction is cut off) and, as it needs, `window.ssthresh` and
-    `window.pacing_rate` (bit/s). `on_loss(self, window)` is called once for each recovery,
-    `on_ecn` once per window of data with marks, `on_timeout` when the retransmission timer
-    expires: they set `window.ssthresh`, to which the transport leads the window; a class with
-    `own_window = True` sets `window.cwnd` itself.
+    A class must have `on_ack(self, window, ack)`, called for every acknowledgement, which sets
+    `window.cwnd` (in bytes; a fraction is cut off) and, if needed, `window.ssthresh` and
+    `window.pacing_rate` (bit/s). `on_loss(self, window)` is called once for each recovery, `on_ecn`
+    once per window of data with marks, `on_timeout` when the retransmission timer expires: they set
+    `window.ssthresh`, to which the transport reduces the window; a class with `own_window = True`
+    sets `window.cwnd` itself.
 
-    As it needs, it has `on_open(self, window)` (the handshake is over), `on_undo(self, window)`
-    (the last reduction was wrong: both windows are put back), `on_app_limited(self, window,
-    idle_s)` (a segment goes out after the program had nothing to send) and `on_lost(self, window,
-    lost)` (each lost segment).
+    Optional methods are `on_open(self, window)` (the handshake is complete), `on_undo(self,
+    window)` (the last reduction was spurious: cwnd and ssthresh are restored),
+    `on_app_limited(self, window, idle_s)` (a segment is sent after a time without data from the
+    application) and `on_lost(self, window, lost)` (each lost segment).
 
-    Each connection has an object. `__init__(self)` finds the parameters set; a ValueError there
-    refuses them. Time is `window.now_s`: a control that takes another, or random numbers, cannot
-    be repeated."""
+    Each connection has an object. In `__init__(self)` the parameters are set already; a ValueError
+    there refuses them. The time is `window.now_s`: runs of a control that uses another clock, or
+    random numbers, are not repeatable."""
 
     name: ClassVar[str] = ""
-    """What it is called; without one the class's name in small letters."""
+    """Name of the control; by default the class's name in snake case."""
     source: ClassVar[str] = ""
-    """Whom it follows."""
+    """Source of the algorithm, such as a paper."""
     gauges: Sequence[str] = ()
-    """Attributes that are shown as its state."""
+    """Names of attributes that are recorded as the control's state."""
     own_window: ClassVar[bool] = False
-    """Whether it sets the window at all times, also while a loss or mark is answered."""
+    """Whether the control sets the window at all times, also during the response to a loss or
+    mark."""
     own_marks: ClassVar[bool] = False
-    """Whether it reads `ack.marked` itself; `on_ecn` is then not called."""
+    """Whether the control handles `ack.marked` itself; `on_ecn` is then not called."""
     paced: ClassVar[bool] = False
-    """Whether segments are paced although the end system does not pace."""
+    """Whether segments are paced even if the end system does not pace."""
     rates: ClassVar[bool] = False
-    """Whether it reads the delivery rate, and what `on_lost` reports of the sending."""
+    """Whether the control reads the delivery rate, and the data about the sending of a segment in
+    `on_lost`."""
     ecn: ClassVar[str] = "classic"
-    """classic (RFC 3168), dctcp (RFC 8257) or l4s (RFC 9331)."""
+    """The kind of ECN: classic (RFC 3168), dctcp (RFC 8257) or l4s (RFC 9331)."""
 
     def on_ack(self, window: Any, ack: Any) -> None:
-        """An acknowledgement came."""
+        """Called for every acknowledgement."""
         raise NotImplementedError
 
     def on_loss(self, window: Any) -> None:
-        """Losses were found: half of the window is left, but at least two segments."""
+        """Called when losses were found: halves the window, but leaves at least two segments."""
         window.ssthresh = max(window.cwnd // 2, 2 * window.mss)
 
     def on_ecn(self, window: Any) -> None:
-        """Marks were reported: they count as losses, unless a class says otherwise."""
+        """Called when marks were reported: handled as losses, unless a class overrides this."""
         self.on_loss(window)
 
     def on_timeout(self, window: Any) -> None:
-        """The retransmission timer expired: it counts as a loss, unless a class says otherwise."""
+        """Called when the retransmission timer expired: handled as a loss, unless a class overrides
+        this."""
         self.on_loss(window)

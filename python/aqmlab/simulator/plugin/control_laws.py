@@ -132,13 +132,14 @@ LOSSES = (100, 400, 1600)
 
 
 def check(control: Control, notify: Callable[[str], object]) -> list[Check]:
-    """Checks every law: its name, its text, and how it is broken (None: kept)."""
+    """Checks every law and returns for each its name, its text, and how it is broken (None:
+    kept)."""
     rows: list[Check] = []
     for law in LAWS:
         notify(law.name)
         try:
             why = law.check(control)
-        except AqmlabError as error:  # it ends its run
+        except AqmlabError as error:  # the control's failure ended the run
             why = str(error)
         broken = None if why is None else {"why": why, "parameters": {}}
         rows.append({"name": law.name, "says": law.says, "broken": broken})
@@ -146,7 +147,7 @@ def check(control: Control, notify: Callable[[str], object]) -> list[Check]:
 
 
 def informed(control: Control, notify: Callable[[str], object]) -> list[Information]:
-    """As `information`, but empty if the control's failure ends a run."""
+    """The list of `information`; empty if the control's failure ends a run."""
     try:
         return list(information(control, notify))
     except AqmlabError:
@@ -154,9 +155,9 @@ def informed(control: Control, notify: Callable[[str], object]) -> list[Informat
 
 
 def information(control: Control, notify: Callable[[str], object]) -> Iterator[Information]:
-    """Further numbers about a control, which no law demands: its window where one segment in n is
-    lost, compared with Reno's (Mathis et al. 1997), and the share that it leaves to a flow of
-    cubic."""
+    """Further numbers about a control, which no law demands: its window (in segments) if one
+    segment in n is lost, compared with Reno's (Mathis et al. 1997), and the share that it leaves to
+    a flow of cubic."""
     notify("one loss in n")
     for n in LOSSES:
         effects = [{"kind": "loss", "share": 1 / n}]

@@ -1,4 +1,4 @@
-"""What a discipline in Python is made of: `aqmlab.Discipline` and `aqmlab.parameter`.
+"""The base class of disciplines in Python, `aqmlab.Discipline`, and `aqmlab.parameter`.
 
     import aqmlab
 
@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 PASS, SIGNAL, SIGNAL_FORCED, DROP, DROP_FORCED = range(5)
-"""Answers of `admit`: the packet may wait; its sender should slow down (it is marked where ECN
-allows, else dropped); it is dropped whatever its ECN field says. The plain ones are counted as
-random early decisions, those with FORCED as certain ones."""
+"""Return values of `admit`: PASS enqueues the packet; SIGNAL marks it if it is ECN-capable, else
+drops it; DROP drops it with any ECN field. Drops and marks are counted as early (random) decisions,
+those of FORCED as certain ones."""
 
 METHODS = ("admit", "decided", "idle", "enqueue", "dequeue", "tick")
 
@@ -34,7 +34,7 @@ T = TypeVar("T", bound=type)
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter as a class declares it; of an object the attribute is its value."""
+    """A parameter as a class declares it; an object has the parameter's value in this attribute."""
 
     default: object
     meaning: str
@@ -59,42 +59,45 @@ def parameter(
 ) -> Any:
     """A parameter that scenarios and sweeps may set.
 
-    The default says its type: True or False, a whole number, a number, a quantity with its unit
-    (`"5 ms"`, `"10 Mbit/s"`, `"60 kB"`, `"30 packets"`), or one of `choices`. `unit` (time, rate,
-    packets, bytes, count) is only needed for a bare number, or where the default is None. `least`
-    and `most` are allowed themselves, `above` is not. In the object times are seconds, rates bit/s.
+    The default determines the type: True or False, a whole number, a number, a quantity with its
+    unit (`"5 ms"`, `"10 Mbit/s"`, `"60 kB"`, `"30 packets"`), or one of `choices`. `unit` (time,
+    rate, packets, bytes, count) is only needed for a bare number, or where the default is None.
+    `least` and `most` are themselves allowed values, `above` is not. An object has times in seconds
+    and rates in bit/s.
     """
     return Parameter(default, meaning, unit, least, most, above, tuple(choices), source)
 
 
 class Discipline:
-    """A queue discipline of one's own. The sentence under the class is its summary.
+    """The base class of a user's own queue discipline. The class's docstring is its summary.
 
-    Either a *judge* with `admit(self, packet, queue)`, which answers PASS, SIGNAL or DROP; queue,
-    limit and ECN are then aqmlab's, and the parameters `limit`, `limit_bytes` and `ecn` are there.
-    It may have `decided(self, what, why, queue)` (what became of a packet that it signalled or that
-    did not fit: marked or dropped) and `idle(self, queue)` (nothing waits any more).
+    The first kind of class decides on arrivals by `admit(self, packet, queue)`, which returns PASS,
+    SIGNAL or DROP. aqmlab then provides the queue, its limit and ECN, and the parameters `limit`,
+    `limit_bytes` and `ecn`. Optional methods are `decided(self, what, why, queue)` (called when a
+    packet that was signalled, or did not fit, has been marked or dropped) and `idle(self, queue)`
+    (called when the queue has become empty).
 
-    Or a *holder* with `enqueue(self, packet, queue)` and `dequeue(self, queue)`, which keeps the
-    packets, answers with the next one or None, and says `queue.drop(packet)` and
+    The second kind keeps the packets itself, by `enqueue(self, packet, queue)` and `dequeue(self,
+    queue)`, which returns the next packet or None. It calls `queue.drop(packet)` and
     `queue.mark(packet)`.
 
-    Either may have `tick(self, queue)`, called every `period` seconds or at `queue.wake_at(s)`.
-    Time and random numbers are the queue's (`queue.now_s`, `queue.uniform()`): a discipline that
-    takes others cannot be repeated. `__init__(self)` finds the parameters set, and
-    `line_bits_per_s`; a ValueError there refuses them.
+    Both kinds may have `tick(self, queue)`, called every `period` seconds or at `queue.wake_at(s)`.
+    Time and random numbers are from the queue (`queue.now_s`, `queue.uniform()`): runs of a
+    discipline that uses others are not repeatable. In `__init__(self)` the parameters and
+    `line_bits_per_s` are set already; a ValueError there refuses them.
     """
 
     name: ClassVar[str] = ""
-    """What it is called; without one the class's name in small letters."""
+    """Name of the discipline; by default the class's name in snake case."""
     source: ClassVar[str] = ""
-    """Whom it follows."""
+    """Source of the algorithm, such as a paper."""
     gauges: Sequence[str] = ()
-    """Attributes that are recorded as its state."""
+    """Names of attributes that are recorded as the discipline's state."""
     period: float | None = None
     """Seconds between two ticks."""
     limit_first: ClassVar[bool] = False
-    """Of a judge: whether what does not fit is dropped before `admit` sees it."""
+    """For a class with `admit`: whether a packet that does not fit is dropped without calling
+    it."""
     line_bits_per_s: int = 0
     """Rate of the line behind the queue."""
     line_header_bytes: int = 0
@@ -102,8 +105,8 @@ class Discipline:
 
 
 def discipline(name: str) -> Callable[[T], T]:
-    """Names a class, `@aqmlab.discipline("my_aqm")`, and says that it is the one of its file; a
-    congestion control, too."""
+    """Names a class, as in `@aqmlab.discipline("my_aqm")`, and selects it if its file has several;
+    also for congestion controls."""
 
     def named(cls: T) -> T:
         cls.name = name
@@ -113,5 +116,5 @@ def discipline(name: str) -> Callable[[T], T]:
 
 
 def name_of(cls: type) -> str:
-    """What a class is called in scenarios."""
+    """The name of a class in scenarios."""
     return cls.__dict__.get("name") or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()

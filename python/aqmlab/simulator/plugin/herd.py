@@ -1,9 +1,9 @@
-"""Many short runs of one program, each in a copy of its own of a process that has loaded it once.
+"""Many short runs of one program, each in a fork of a process that has loaded the program once.
 
-A run costs a fork in place of an interpreter's start, and still nothing passes from one run to
-the next: each copy ends with its run. What a program can reach is narrowed (`narrow`): it is
-judged, and a search may have written it. Against a program that attacks its process no such fence
-holds in Python: what is claimed is that a clock, a file or a random number is not reached by
+A run costs a fork and not an interpreter's start, and no state passes from one run to the next,
+since each fork ends with its run. The program's access is restricted (`narrow`), since it is
+evaluated and may be the result of a search. No restriction within Python holds against a program
+that attacks its process; it only prevents that a clock, a file or a random number is used by
 accident or by a plain call. `python -m aqmlab.simulator.plugin.herd N` serves the connection N;
 `Herd` is its parent."""
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from aqmlab._core import Registry
 
 PATIENCE_S = 20.0
-"""How long a run may take; those of an evaluation take some milliseconds."""
+"""Longest time of a run, in seconds; runs of an evaluation take some milliseconds."""
 CPU_S = 20
-"""Processor seconds of a run, after which the kernel ends it."""
+"""CPU seconds of a run, after which the kernel ends it."""
 CODES = {"|u1": "B", "<u2": "H", "<u4": "I", "<u8": "Q", "<f8": "d"}
 """Types of a table's columns as `array` names them."""
 TRACE = ("time_ns", "event", "kind", "again", "bytes")
-"""Columns of the trace that are handed out, where a run keeps one."""
+"""Columns of the packet trace that are returned, if the run records one."""
 
 
 def flows(raw: Mapping[str, Any]) -> list[tuple[str, float]]:
@@ -53,7 +53,7 @@ def flows(raw: Mapping[str, Any]) -> list[tuple[str, float]]:
 
 
 def trace(raw: Mapping[str, Any]) -> dict[str, list[int]]:
-    """What happened to the packets of a run at its recorded queue, a list a column."""
+    """The packet trace of a run at its recorded queue, with a list for each column."""
     return {
         name: array(CODES[kind], data).tolist()
         for name, kind, data in raw["tables"]["trace"]["columns"]
@@ -62,7 +62,7 @@ def trace(raw: Mapping[str, Any]) -> dict[str, list[int]]:
 
 
 def run(text: str, registry: Registry) -> bytes:
-    """What a run hands out, as JSON: its summary, flows and trace, or a sentence."""
+    """The result of a run as JSON: its summary, flows and trace, or an error."""
     try:
         raw = _core.run(text, registry=registry)
         answer = {"summary": json.loads(raw["summary"]), "flows": flows(raw)}
@@ -74,7 +74,7 @@ def run(text: str, registry: Registry) -> bytes:
 
 
 def copied(text: str, registry: Registry) -> bytes:
-    """What a run hands out, computed in a copy of this process, which ends with it."""
+    """The result of a run that is computed in a fork of this process."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -139,5 +139,5 @@ def serve(connection: Connection) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     serve(Connection(int(sys.argv[1])))

@@ -1,4 +1,5 @@
-"""Many short runs at once: of a user's own program by a herd of processes, of ours in this one."""
+"""Carries out many short runs in parallel: with a user's own program in child processes, else in
+this process."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ from .process import DisciplineError, child_environment
 
 
 class Answer(TypedDict, total=False):
-    """A run that is judged: its numbers, pairs of a flow's group and goodput and, where the run
-    keeps one, `trace` (lists of its packets' times, events and so on), or `failed` with a
+    """The result of a run for an evaluation: its summary, `flows` (pairs of group and goodput in
+    bit/s) and, if it was recorded, `trace` (columns of the packet trace); or `failed` with a
     sentence."""
 
     summary: Numbers
@@ -33,7 +34,7 @@ class Answer(TypedDict, total=False):
 
 
 class Herd:
-    """A process that has loaded programs once, and runs each scenario in a copy of itself."""
+    """A process that has loaded programs once, and runs each scenario in a fork of itself."""
 
     def __init__(self, tables: Sequence[ProgramTable]) -> None:
         trust.require(tables)
@@ -55,7 +56,7 @@ class Herd:
             raise SpecError(str(answer["failed"]))
 
     def run(self, scenario: Draft) -> Answer:
-        """What a run of the scenario hands out."""
+        """The result of a run of the scenario."""
         wire.send(self._connection, json.dumps(scenario))
         try:
             answer = json.loads(self._connection.recv_bytes())
@@ -74,14 +75,14 @@ class Herd:
             return {"failed": f"{self._names}: its process has ended while it was loaded"}
 
     def end(self) -> None:
-        """Ends it, whatever it does."""
+        """Kills the process."""
         self._process.kill()
         self._process.wait()
         self._connection.close()
 
 
 def ours(scenario: Draft) -> Answer:
-    """A run with programs of ours alone, in this process."""
+    """The result of a run in this process, for scenarios without a user's own programs."""
     done = engine.simulate(scenario)
     table = done.tables.get("flows")
     flows: list[tuple[str, float]] = []
@@ -100,8 +101,8 @@ def carry_out(
     jobs: int = 1,
     run_ours: Callable[[Draft], Answer] = ours,
 ) -> list[Answer]:
-    """The answers of the scenarios, in their order; all of them name the same programs.
-    `run_ours` carries out those that name none."""
+    """The results of the scenarios, in their order; all of them must name the same programs.
+    `run_ours` is used if they name none."""
     tables = source.tables(scenarios[0]) if scenarios else []
     workers = max(1, jobs)
     herds = [Herd(tables) for _ in range(workers)] if tables else []

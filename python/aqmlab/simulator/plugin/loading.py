@@ -1,5 +1,5 @@
-"""From the source of a discipline or congestion control to an entry of the registry. Runs in a
-process of its own."""
+"""Loads the source of a discipline or congestion control and adds it to the registry; this happens
+in a separate process."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from aqmlab._core import Registry
 
 BUILTINS: dict[str, object] | None = None
-"""Built-in functions of sources, where they are fewer than Python's (`narrow`)."""
+"""The built-in functions of loaded programs, if they are restricted (`narrow`); None for
+Python's."""
 Own = type[Discipline] | type[control.CongestionControl]
 
 KINDS = ("time", "rate", "bytes", "packets", "")
 
 
 def registry_of(core: ModuleType, tables: list[ProgramTable]) -> tuple[Registry, list[str]]:
-    """The compiled simulator's registry with what these tables hold (`source.table`), and what that
-    is called."""
+    """The compiled simulator's registry with the programs of these tables (`source.table`), and
+    their names."""
     registry, names = core.Registry(), []
     for table in tables:
         try:
@@ -149,7 +150,7 @@ def _description(core: ModuleType, cls: type[Discipline], file: str) -> dict[str
 
 
 def _about(core: ModuleType, cls: Own, file: str) -> dict[str, object]:
-    """What any class says of itself."""
+    """Name, summary, source and parameters of a class."""
     given = {n: v for base in reversed(cls.__mro__) for n, v in vars(base).items()}
     fields = [
         _field(core, name, value, file)
@@ -201,7 +202,7 @@ def _field(core: ModuleType, name: str, of: Parameter, file: str) -> dict[str, o
 
 
 def _unit(core: ModuleType, default: object) -> str | None:
-    """The unit that a default is written with; None where it has none of ours."""
+    """The kind of unit in which a default is written; None if it is not a valid quantity."""
     if not isinstance(default, str):
         return ""
     for unit in KINDS:
@@ -214,7 +215,7 @@ def _unit(core: ModuleType, default: object) -> str | None:
 
 
 def explained(error: BaseException, table: ProgramTable) -> str:
-    """What went wrong in a discipline's source, and where, in a sentence."""
+    """A sentence on an error in a program's source, with its file and line."""
     file = table["file"]
     what = type(error).__name__ + (f": {error}" if str(error) else "")
     if isinstance(error, SpecError):

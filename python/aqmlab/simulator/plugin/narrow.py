@@ -1,4 +1,4 @@
-"""What a program that is judged may reach: fewer modules, no files, and few system calls."""
+"""Restricts a program under evaluation to some modules, no files, and few system calls."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ MODULES = (
     "types",
     "typing",
 )
-"""Modules that a program may import: they neither know the time nor reach the system."""
+"""Modules that a program may import: they give no access to clocks or the system."""
 WITHOUT = ("open", "input", "exec", "eval", "compile", "__import__", "breakpoint")
 """Built-in functions that are refused or replaced."""
 
 
 class Fence(ModuleType):
-    """What stands for `aqmlab` in a program: what disciplines and controls are made of."""
+    """The module `aqmlab` of a restricted program, with only the base classes of programs."""
 
 
 def _fence() -> ModuleType:
@@ -55,7 +55,8 @@ def _fence() -> ModuleType:
 
 
 def modules(loading: Any) -> None:
-    """From now on `loading` runs sources with fewer built-in functions and modules."""
+    """Restricts the built-in functions and modules of all sources that `loading` runs from now
+    on."""
     fence = _fence()
 
     def imported(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -70,7 +71,7 @@ def modules(loading: Any) -> None:
     def refused(*_: Any, **__: Any) -> Any:
         raise PermissionError("files are out of reach while a program is judged")
 
-    for name in MODULES:  # from files, before these are out of reach
+    for name in MODULES:  # loaded before files are out of reach
         if name != "aqmlab":
             __import__(name)
     kept = {name: value for name, value in vars(builtins).items() if name not in WITHOUT}
@@ -95,7 +96,7 @@ clone3, execve, execveat, kill, ptrace, io_uring_setup, clock_gettime, gettimeof
 and clock_nanosleep. (A clock that the kernel maps into processes, the vDSO, needs no call: runs
 that use it differ when they are repeated.)"""
 _OTHER_INTERFACE = 0x40000000
-"""From here on the numbers are those of x86-64's x32 interface: all are refused."""
+"""The first number of system calls of x86-64's x32 interface, all of which are refused."""
 
 
 class _Instruction(ctypes.Structure):
@@ -112,8 +113,8 @@ class _Program(ctypes.Structure):
 
 
 def system_calls() -> bool:
-    """Refuses system calls of this process that open files, connect, start programs or read a
-    clock, by a filter of Linux's seccomp(2); whether there is one."""
+    """Installs a filter of Linux' seccomp(2) that refuses system calls which open files, connect,
+    start programs or read a clock. Returns whether it is installed."""
     machine = _CALLS.get(platform.machine())
     if not sys.platform.startswith("linux") or machine is None:
         return False

@@ -27,18 +27,19 @@ Tables = Sequence[ProgramTable]
 
 
 class DisciplineError(AqmlabError):
-    """A user's discipline failed while it ran."""
+    """An error of a user's own program during its run."""
 
 
 COMMAND = (sys.executable, "-P", "-m", "aqmlab.simulator.plugin.child")
-"""What a process runs; its argument is the number of its connection."""
+"""The command of a child process; its argument is the file descriptor of the connection."""
 PRINTS_S = 1.0
-"""How long the end of a process waits for what it has printed: its own children may print on."""
+"""Longest wait, in seconds, for a child's remaining output when it ends: its own children may keep
+the pipe open."""
 _ERRORS = {"scenario": SpecError, "discipline": DisciplineError, "fault": FaultError}
 
 
 class Process:
-    """A child that answers one question at a time."""
+    """A child process that answers one request at a time."""
 
     def __init__(self) -> None:
         self.connection, other = Pipe()
@@ -72,8 +73,8 @@ class Process:
         pcap: tuple[Callable[[bytes], object], list[str], bool] | None = None,
         watch: tuple[Callable[[str], object], float] | None = None,
     ) -> Any:
-        """What a function of the compiled simulator answers there. Programs without permission
-        are refused here, whatever way a scenario has come."""
+        """Calls a function of the compiled simulator in the child and returns its result. Programs
+        without permission are refused here, so that no path around the check exists."""
         trust.require(tables)
         hooks = {
             "progress": progress is not None,
@@ -119,7 +120,7 @@ class Process:
             raise Cancelled
 
     def _crashed(self, tables: Tables) -> DisciplineError:
-        """How the child ended that should have answered."""
+        """The error for a child that ended without an answer, with the reason."""
         code = self.child.wait()
         names = _names(tables)
         if code == -signal.SIGPROF:
@@ -139,7 +140,7 @@ class Process:
         )
 
     def end(self) -> None:
-        """Ends the child, whatever it does."""
+        """Kills the child process."""
         self.child.kill()
         self.child.wait()
         self.connection.close()
@@ -147,7 +148,7 @@ class Process:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended by itself."""
+        """Whether the child process has ended by itself."""
         return self.child.poll() is not None
 
 
@@ -163,8 +164,8 @@ def _garbled(tables: Tables) -> DisciplineError:
 
 
 def _show(stream: IO[bytes]) -> None:
-    """What a discipline prints goes where errors go, so that the answer of a command stays clean,
-    and cannot do anything to the terminal."""
+    """Copies a program's output to standard error, so that standard output holds only the answer of
+    a command. Control characters are replaced, so that they cannot affect the terminal."""
     decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
     with stream:
         while piece := stream.readline(1 << 16):
@@ -175,7 +176,7 @@ def _show(stream: IO[bytes]) -> None:
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of a child: it finds this package, however this process found it."""
+    """The environment of a child, with a module path on which it finds this package."""
     return os.environ | {"PYTHONPATH": _path()}
 
 
@@ -185,15 +186,16 @@ def _path() -> str:
 
 
 class Questions:
-    """One child for all questions that are answered at once; runs have one each."""
+    """One child for all short requests; each run has a child of its own."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: Process | None = None
 
     def ask(self, function: str, tables: Tables, *args: object) -> Any:
-        """What a function answers there; a child that crashed is replaced at the next question."""
-        trust.require(tables)  # before a process is started for it
+        """Calls a function in the child and returns its result; a child that crashed is replaced at
+        the next request."""
+        trust.require(tables)  # before a process is started
         with self._lock:
             if self._process is None or self._process.is_over:
                 self.end()
@@ -216,7 +218,8 @@ atexit.register(questions.end)
 
 
 class Remote:
-    """The functions of `aqmlab._core`, answered by a child that knows these disciplines."""
+    """A proxy with the functions of `aqmlab._core`, which a child with these programs carries
+    out."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -228,7 +231,7 @@ class Remote:
         pcap: tuple[Callable[[bytes], object], list[str], bool] | None = None,
         watch: tuple[Callable[[str], object], float] | None = None,
     ) -> Any:
-        """As `_core.run`, in a fresh process: no run sees what another left in a module."""
+        """As `_core.run`, in a new process, so that no run sees module state of another."""
         trust.require(self._tables)
         process = Process()
         try:

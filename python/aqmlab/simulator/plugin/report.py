@@ -1,4 +1,4 @@
-"""What the check of a user's program finds. Types alone."""
+"""Types of the report on the check of a user's program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 
 class Check(TypedDict):
-    """A law: its name, what it says, and how it is broken (`why`, `parameters`; None: kept)."""
+    """A law: its name, its statement, and how it is broken (`why`, `parameters`; None: kept)."""
 
     name: str
     says: str
@@ -14,7 +14,7 @@ class Check(TypedDict):
 
 
 class Information(TypedDict):
-    """A number that is no law, next to what it is of Reno."""
+    """A number that no law demands, with its value for Reno."""
 
     name: str
     value: float
@@ -22,8 +22,8 @@ class Information(TypedDict):
 
 
 class Report(TypedDict):
-    """What a check found. `happened` counts packets; `vectors` is the text of the test vectors of a
-    discipline that keeps the laws, `information` is of controls."""
+    """The results of a check. `happened` counts packets by event; `vectors` is the text of the test
+    vectors of a discipline that keeps the laws; `information` is for congestion controls only."""
 
     name: str
     sets: int

@@ -1,6 +1,6 @@
-"""A discipline or congestion control that a scenario names by its file: how it is named, and how it
-becomes part of the scenario, whose identity (and so that of its results) then covers every byte
-of it."""
+"""Programs (disciplines or congestion controls) that a scenario names by their files: the form of
+the names, and the tables that replace them. These contain the source or its hash, so that the
+identity of a scenario and of its results depends on every byte."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCHEMA: list[Schema] = [
         "description": "a discipline of your own, with its parameters",
     },
 ]
-"""What a queue may be besides a discipline of the registry, as a JSON schema."""
+"""The JSON schema of the forms in which a queue names a user's own discipline."""
 CONTROL_SCHEMA: list[Schema] = [
     {"type": "string", "pattern": NAMED, "description": "a congestion control of your own"},
     {
@@ -44,7 +44,7 @@ CONTROL_SCHEMA: list[Schema] = [
         "description": "a congestion control of your own, with its parameters",
     },
 ]
-"""What a congestion control may be besides one of ours, as a JSON schema."""
+"""The JSON schema of the forms in which an end system names a user's own congestion control."""
 
 
 def names_file(value: object) -> bool:
@@ -53,11 +53,11 @@ def names_file(value: object) -> bool:
 
 
 def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> ProgramTable:
-    """What a scenario holds in place of `FILE[:CLASS]`, relative to a folder: the name that the
-    discipline gives itself, its file, and the text of its source or the hash of its library.
+    """The table that replaces `FILE[:CLASS]`, a path relative to a folder: the program's own name,
+    its file, and the text of its source or the hash of its library.
 
-    To find the name, the program runs. Unless it was named `by_user`, in a command or a program of
-    his, it has to be permitted (see `trust`).
+    The program is run to find its name. Unless it was named `by_user`, in a command or in the
+    user's own Python program, it must be permitted (see `trust`).
     """
     file, _, cls = (
         value.rpartition(":") if not value.endswith((PYTHON, *LIBRARIES)) else (value, "", "")
@@ -85,7 +85,7 @@ def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> Program
 
 def check_whole(named: object, field: str) -> None:
     """Refuses a table that names a file as `table` does, but holds neither its text nor its hash:
-    somebody has written it in place of the file's name."""
+    it was written by hand in place of the file's name."""
     if isinstance(named, Mapping) and "file" in named and not {"text", "blake2b"} & named.keys():
         raise SpecError(
             f"{field}: a table with file = {json.dumps(named['file'])} does not hold the program: "
@@ -94,7 +94,7 @@ def check_whole(named: object, field: str) -> None:
 
 
 def of_class(cls: type[Discipline | CongestionControl]) -> ProgramTable:
-    """The table of a class, which must stand in a file."""
+    """The table of a class, which must be defined in a file."""
     import inspect
 
     try:
@@ -110,8 +110,7 @@ def of_class(cls: type[Discipline | CongestionControl]) -> ProgramTable:
 
 
 def described(entry: Mapping[str, object]) -> Entry:
-    """A discipline or congestion control as the catalogue has ours, with `kind`: aqm or
-    congestion."""
+    """A program in the form of the catalogue's entries, with `kind`: `aqm` or `congestion`."""
     return _described(json.dumps(entry, sort_keys=True))
 
 

@@ -1,5 +1,5 @@
-"""A folder in which a discipline or congestion control of one's own begins: `aqmlab new aqm NAME
---lang …`, `aqmlab new cc NAME --lang …`."""
+"""Creates a folder with a template of a user's own discipline or congestion control: `aqmlab new
+aqm NAME --lang …`, `aqmlab new cc NAME --lang …`."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from . import trust
 TEMPLATES = Path(__file__).parent / "templates"
 LANGUAGES = ("python", "c", "rust")
 KINDS = {"aqm": "discipline", "cc": "congestion control"}
-"""What can begin, by the word of the command, and what it is."""
+"""The kinds of programs by the word of the command, with their names in sentences."""
 INTERFACES = {
     ("aqm", "c"): ("aqmlab_plugin.h",),
     ("aqm", "rust"): ("src/aqmlab_plugin.rs",),
     ("cc", "c"): ("aqmlab_plugin.h", "aqmlab_control.h"),
     ("cc", "rust"): ("src/aqmlab_plugin.rs", "src/aqmlab_control.rs"),
 }
-"""Where a template wants what its language is compiled against."""
+"""Paths at which a template needs the header or module of the plugin interface."""
 
 
 def write(name: str, language: str, folder: Path, kind: str = "aqm") -> list[Path]:
-    """Writes a discipline or congestion control `name` that builds, and answers with its files."""
+    """Writes a discipline or congestion control `name` that builds, and returns its files."""
     if not (name.isidentifier() and name.isascii() and name == name.lower() and len(name) <= 60):
         raise SpecError(
             f'"{name}" is no name for a {KINDS[kind]}: write small letters, digits and '
@@ -41,7 +41,7 @@ def write(name: str, language: str, folder: Path, kind: str = "aqm") -> list[Pat
             path.read_text(), name, kind
         )
         for path in sorted(templates.rglob("*"))
-        if path.is_file() and path.parent.name != "__pycache__"  # pip compiles what it installs
+        if path.is_file() and path.parent.name != "__pycache__"  # pip adds compiled files
     }
     for place in INTERFACES.get((kind, language), ()):
         written[folder / place] = _interfaces()[Path(place).name]
@@ -53,7 +53,7 @@ def write(name: str, language: str, folder: Path, kind: str = "aqm") -> list[Pat
                 if path.suffix == ".py":
                     trust.permit_file(path)
     except BaseException:
-        # Half of it would be in the way of the command given again.
+        # An incomplete folder would block a second attempt.
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return list(written)

@@ -1,6 +1,7 @@
-"""What a process with a user's disciplines and its parent send each other: JSON and bytes.
+"""The messages between a process with a user's programs and its parent: JSON and bytes.
 
-Nothing is unpickled: the child runs a stranger's program, and what it sends is data to be checked.
+Nothing is unpickled: the child may run a stranger's program, so its messages are data to be
+checked.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _BLOB = "\0blob"
 
 
 class Garbled(ValueError):
-    """A message that our programs do not write."""
+    """A message that is not in the form that aqmlab writes."""
 
 
 def send(connection: Connection, message: object) -> None:
@@ -37,7 +38,7 @@ def send(connection: Connection, message: object) -> None:
 
 
 def receive(connection: Connection) -> Any:
-    """The next message; tuples have become lists. `EOFError` when there will be none."""
+    """The next message; tuples have become lists. Raises `EOFError` if the connection is closed."""
     try:
         count, content = json.loads(connection.recv_bytes())
         blobs = [connection.recv_bytes() for _ in range(count)]
@@ -55,7 +56,7 @@ def _filled(value: Any, blobs: list[bytes]) -> Any:
 
 
 def check_result(raw: Any) -> Any:
-    """What a run hands out, if it has the form that the simulator gives it."""
+    """A run's result; raises `Garbled` if it does not have the simulator's form."""
     try:
         if not isinstance(json.loads(raw["summary"]), dict):
             raise Garbled("its summary is no object")
