@@ -1,4 +1,5 @@
-//! An application of the list: its description, and how the sources of a group are made.
+//! The registry's entry for an application: its description, and how the sources of a traffic group
+//! are made.
 
 use std::fmt;
 
@@ -7,7 +8,7 @@ use packet::{About, Instant, Rng};
 
 use crate::{App, Paced};
 
-/// One kind of application.
+/// The entry for one kind of application.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Description and parameters.
@@ -20,7 +21,7 @@ pub struct Entry {
     pub fetches: bool,
     /// Whether the application sends datagrams instead of using TCP.
     pub datagrams: bool,
-    /// Makes the sources of a group.
+    /// Builds the sources of a group.
     pub build: fn(&Params, &Group) -> Result<Population, BadParams>,
 }
 
@@ -29,7 +30,7 @@ pub const USERS: [&str; 2] = ["user", "users"];
 
 impl Entry {
     /// Whether the application is an open loop: its size is a rate of connections (its field
-    /// [`RATE`]) and not a number of sources, whatever the network does.
+    /// [`RATE`]), whatever the network does, and not a number of sources.
     pub fn is_open_loop(&self) -> bool {
         self.about.fields.iter().any(|field| field.name == RATE)
     }
@@ -40,26 +41,26 @@ impl Entry {
     }
 }
 
-/// The field that holds the size of an application without sources.
+/// Name of the field that holds the size of an application without sources.
 pub const RATE: &str = "connections_per_s";
 
-/// Where the sources of a group are placed.
+/// A traffic group: the names of its random streams, and the machines of its sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Seed of the run.
     pub seed: u64,
     /// The group's name, which names its random streams (`<name>.think`).
     pub name: String,
-    /// Machines on the other side.
+    /// Number of machines on the other side.
     pub peers: u32,
-    /// Users or flows in the group.
+    /// Number of users or flows in the group.
     pub sources: u32,
-    /// Machines on the group's own side. Source `i` is on machine `i % machines`.
+    /// Number of machines on the group's own side. Source `i` is on machine `i % machines`.
     pub machines: u32,
 }
 
 impl Group {
-    /// Refuses a side without machines; `who` names what needs one.
+    /// Returns an error if a side has no machine; `who` names what needs one.
     pub(crate) fn need_machines(&self, who: &str) -> Result<(), BadParams> {
         for (field, count) in [("peers", self.peers), ("machines", self.machines)] {
             if count == 0 {
@@ -97,7 +98,8 @@ pub struct Population {
     needs_streams: bool,
 }
 
-/// Sources of one kind in one piece of memory, by their numbers: a world has millions.
+/// Sources of one kind in one piece of memory, found by their numbers; a scenario may have
+/// millions.
 pub trait Sources: Send {
     /// Source `i`.
     ///
@@ -121,7 +123,7 @@ impl<A: App> Sources for Vec<A> {
     }
 }
 
-/// Makes the sources of one kind.
+/// Makes the sources of one kind, singly or all together.
 trait Make {
     fn one(&self, i: u32) -> Box<dyn App>;
     fn all(&self, sources: u32) -> Option<Box<dyn Sources>>;
@@ -174,7 +176,7 @@ impl Population {
         self
     }
 
-    /// How many sources there are.
+    /// Number of sources.
     pub fn sources(&self) -> u32 {
         self.sources
     }

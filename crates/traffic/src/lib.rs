@@ -1,11 +1,11 @@
-//! What applications do: web users who think and fetch, connections that arrive on a link, loops,
-//! bulk senders, bursts, video players, calls, senders of datagrams, recorded connections.
+//! Applications: web users who think and fetch, connections that arrive on a link, loops, bulk
+//! senders, bursts, video players, calls, senders of datagrams, recorded connections.
 //!
-//! Reading order: [`app`](App) is the seam to a host, [`distribution`] is what sizes and times
-//! are drawn from and [`fsd`] sequences of them, [`web`], [`video`], [`bulk`], [`burst`] and
-//! [`datagrams`] are applications, [`replay`] plays what was learned from a capture, [`Report`] is
-//! what some say of themselves at the end, [`registry`] lists them all, [`models`] the
-//! distributions they draw from.
+//! Reading order: [`app`](App) is the interface to a host; [`distribution`] holds the distributions
+//! of sizes and times, and [`fsd`] dependent sequences of them; [`web`], [`video`], [`bulk`],
+//! [`burst`] and [`datagrams`] are applications; [`replay`] plays what was learned from a capture;
+//! [`Report`] is what some applications report at the end; [`registry`] lists them all, [`models`]
+//! the distributions from which they draw.
 //!
 //! To add an application: write its file with its `ENTRY`, and add one line to [`APPS`].
 

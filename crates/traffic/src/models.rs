@@ -7,29 +7,29 @@ use packet::units::Unit;
 use crate::distribution::{Affine, Distribution};
 use crate::web::{archive, http, loops, mah, packmime, threegpp, unc, webtraf};
 
-/// A bundle of distributions.
+/// A bundle of named distributions.
 pub struct Model {
-    /// What `describe` calls it.
+    /// Name of the model in `describe`.
     pub name: &'static str,
     /// The application that draws from it, by its name in the registry.
     pub app: &'static str,
-    /// Its variables.
+    /// Makes the variables of the model.
     pub variables: fn() -> Vec<Variable>,
 }
 
 /// One variable of a model.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// What it is.
+    /// Name of the variable.
     pub name: &'static str,
     /// Unit of its values.
     pub unit: Unit,
-    /// What they are drawn from.
+    /// Distribution of the values.
     pub distribution: Arc<dyn Distribution>,
 }
 
 impl Variable {
-    /// A variable.
+    /// A variable with this name, unit and distribution.
     pub fn new(name: &'static str, unit: Unit, distribution: Arc<dyn Distribution>) -> Self {
         Variable { name, unit, distribution }
     }

@@ -1,9 +1,9 @@
-//! What applications report of themselves: of the measured interval, at its end.
+//! The reports that applications make about the measured interval, at its end.
 
 use packet::Duration;
 pub use packet::report::{ListenerReport, PingReport, Probe, VideoCallReport, ViewerReport};
 
-/// What became of an application in the measured interval.
+/// The report of an application about the measured interval.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     /// Reports of a call's listeners, the one at the peer's machine first.
@@ -24,16 +24,16 @@ pub enum Report {
 pub struct Shown {
     /// Number of viewers.
     pub viewers: u32,
-    /// Frames of video calls, and from making to showing, all of them together.
+    /// Number of frames of video calls that were shown to all of them together.
     pub frames: u64,
     /// Sum of the delays of `frames`, from capture to display.
     pub delay: Duration,
-    /// How long the pictures stood still once they had begun to move, together.
+    /// Time for which pictures stood still after they had begun to move; the sum over all viewers.
     pub still: Duration,
 }
 
 impl Shown {
-    /// To these viewers and to those.
+    /// The sums over these viewers and those of `more`.
     pub fn and(self, more: Shown) -> Shown {
         Shown {
             viewers: self.viewers + more.viewers,

@@ -1,5 +1,5 @@
-//! Users who make given requests: think times and sizes from a file, so that another program can be
-//! given the very same ones.
+//! Users who make given requests: think times and sizes come from a file, so that another program
+//! can make identical requests.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use packet::{About, Duration};
 use crate::entry::{Entry, Group, Population, USERS};
 use crate::{Action, App, AppCx, Closes, Input};
 
-/// The connection of a request; the next one's has the same number.
+/// Number of a request's connection; the next request's connection has it again.
 const CONN: u32 = 0;
 
-/// What the registry says of them.
+/// The registry's entry for users who make the requests of a file.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "requests",
@@ -44,13 +44,13 @@ static FIELDS: &[Field] = &[
         .source("constructed"),
 ];
 
-/// The header, of which the last column may be left out.
+/// Columns of the header, of which the last one may be left out.
 const COLUMNS: [&str; 5] = ["user", "think_s", "request_bytes", "reply_bytes", "server"];
 
-/// Longest think time in seconds: as of any time in a scenario.
+/// Longest think time in seconds, as for any time in a scenario.
 const LONGEST: f64 = 1e9;
 
-/// Largest request or reply.
+/// Largest request or reply, bytes.
 const MOST_BYTES: u64 = 1 << 53;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,20 +58,20 @@ struct Request {
     think: Duration,
     bytes: u64,
     reply_bytes: u64,
-    /// Which machine, if the file says so.
+    /// Number of the machine, if the file gives one.
     server: Option<u32>,
 }
 
-/// The requests of all users, each user's together and in order.
+/// The requests of all users; those of one user stand together and in order.
 #[derive(Debug)]
 struct RequestLists {
     requests: Vec<Request>,
-    /// Where each user's begin; one more for the end.
+    /// Index of each user's first request; the last entry is the number of all requests.
     begins: Vec<usize>,
 }
 
 impl RequestLists {
-    /// Reads a file's content. What is wrong is a sentence that begins with the line.
+    /// Reads a file's content. An error is a sentence that begins with the line.
     fn parse(text: &str) -> Result<Self, String> {
         let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
         let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -87,7 +87,7 @@ impl RequestLists {
         for (number, line) in lines {
             rows.push(row(line, columns).map_err(|why| format!("line {number}: {why}"))?);
         }
-        // Stable: a user's requests stay in the order of the file.
+        // The sort is stable: a user's requests stay in the order of the file.
         rows.sort_by_key(|(user, _)| *user);
         let mut begins = Vec::new();
         for (place, (user, _)) in rows.iter().enumerate() {
@@ -121,7 +121,7 @@ impl RequestLists {
     }
 }
 
-/// A row's user and request.
+/// Reads the user and the request of a row.
 fn row(line: &str, columns: usize) -> Result<(u32, Request), String> {
     let cells: Vec<&str> = line.split(',').map(str::trim).collect();
     if cells.len() != columns {
@@ -155,12 +155,12 @@ struct Reader {
     next: usize,
     repeat: bool,
     peers: u32,
-    /// Where requests go that do not say.
+    /// Index of the machine for requests without a server.
     peer: u32,
 }
 
 impl Reader {
-    /// Thinks before the next request, if there is one.
+    /// Schedules the next request after its think time, if there is one.
     fn think(&mut self, cx: &mut AppCx) {
         if self.next == self.all.end && self.repeat {
             self.next = self.all.start;
@@ -194,8 +194,10 @@ impl App for Reader {
     }
 }
 
+/// Builds the users of a group.
+///
 /// # Errors
-/// A side has no machine, the file is missing or damaged, or it has fewer users than the group.
+/// If a side has no machine, the file is missing or damaged, or it has fewer users than the group.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     group.need_machines("users")?;
     let bad = |why: String| BadParams::new("requests", why);

@@ -25,7 +25,7 @@ pub struct Writing {
 }
 
 impl Writing {
-    /// Each frame is chosen when less than one frame is unsent.
+    /// Frames are chosen when less than one frame is unsent.
     pub fn when_ready(frame: u32) -> Self {
         Writing { frame, ahead: Ahead::Unsent(frame), blocks: false }
     }

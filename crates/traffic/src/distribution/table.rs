@@ -41,7 +41,7 @@ impl Table {
     /// A table from text: `#` comments, the header `p,<name>,k`, then the rows.
     ///
     /// # Errors
-    /// As [`Table::new`], with the line of the text; also what is not a number.
+    /// As [`Table::new`], with the line of the text; also if a cell is not a number.
     pub fn parse(text: &str) -> Result<Self, BadTable> {
         let rows = rows(text, [Some("p"), None, Some("k")])?;
         let knot = |[p, x, k]: [f64; 3]| Knot { p, x, k };

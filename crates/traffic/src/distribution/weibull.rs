@@ -4,7 +4,7 @@ use packet::math;
 
 use super::Distribution;
 
-/// `P(X > x) = exp(-(x / scale)^shape)`.
+/// Weibull's distribution: `P(X > x) = exp(-(x / scale)^shape)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weibull {
     /// The shape; 1 is the exponential distribution, below 1 the tail is heavier.
@@ -14,7 +14,7 @@ pub struct Weibull {
 }
 
 impl Weibull {
-    /// The one with this shape and mean.
+    /// Weibull's distribution with this shape and mean.
     pub fn with_mean(shape: f64, mean: f64) -> Self {
         Weibull { shape, scale: mean / math::gamma(1.0 + 1.0 / shape) }
     }

@@ -28,13 +28,13 @@ pub fn gaussian(rng: &mut Rng) -> f64 {
 /// The largest number below 1.
 const BELOW_ONE: f64 = 1.0_f64.next_down();
 
-/// The normal value that a share of `[0, 1)` lies below: half a step above it, since at 0 and at 1
-/// there is none.
+/// The standard normal value below which this share of `[0, 1)` lies. Half a step is added to the
+/// share, since the value would be infinite at 0 and at 1.
 fn of_share(share: f64) -> f64 {
     normal::quantile((share + f64::EPSILON / 4.0).min(BELOW_ONE))
 }
 
-/// The share of normal values below this one, below 1.
+/// The share of normal values below `value`; always below 1.
 fn share_below(value: f64) -> f64 {
     normal::cdf(value).min(BELOW_ONE)
 }
@@ -43,7 +43,7 @@ fn share_below(value: f64) -> f64 {
 #[derive(Debug)]
 pub struct Coefficients {
     d: f64,
-    /// Terms after which the recursion is frozen.
+    /// Number of terms after which the recursion is frozen.
     terms: usize,
     growing: Arc<Kernel>,
     frozen: Arc<Kernel>,

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use super::fft::{Complex, Fft};
 
-/// Values per block: what lies in earlier blocks is convolved by transforms (uniformly
-/// partitioned), what lies in this one directly. A term of a kernel of 5,000 so costs a few
-/// hundred operations, not 10,000.
+/// Number of values in a block. Values in earlier blocks are convolved by transforms (uniformly
+/// partitioned), those in the present block directly. With a kernel of 5,000 terms a value thus
+/// costs a few hundred operations, not 10,000.
 const BLOCK: usize = 256;
 
-/// A kernel `h_1 … h_n`.
+/// A convolution kernel `h_1 … h_n`.
 #[derive(Debug)]
 pub(super) struct Kernel {
     taps: Vec<f64>,
     fft: Fft,
-    /// Transforms of the kernel's parts: the `p`-th takes the block `p + 1` back to this one.
+    /// Transforms of the kernel's parts: part `p` applies to the values of the block `p + 1` back.
     parts: Vec<Vec<Complex>>,
 }
 
@@ -41,13 +41,14 @@ impl Kernel {
     }
 }
 
-/// The convolution of what has been pushed.
+/// The convolution of the values that have been pushed.
 #[derive(Debug)]
 pub(super) struct Online {
     kernel: Arc<Kernel>,
     /// Transforms of the last full blocks, the latest first.
     past: VecDeque<Vec<Complex>>,
-    /// This block: what was pushed, and the convolution at its places as far as it is known.
+    /// The present block: values pushed, and the convolution at its positions as far as it is
+    /// known.
     pushed: Vec<f64>,
     pending: Vec<f64>,
 }
@@ -61,7 +62,7 @@ impl Online {
             pushed: Vec::with_capacity(BLOCK),
             pending: vec![0.0; BLOCK],
         };
-        // The history ends where a block ends; in front of it there was nothing.
+        // The history ends where a block ends; zeros stand before it.
         let missing = history.len().next_multiple_of(BLOCK) - history.len();
         online.pushed.resize(missing, 0.0);
         for &value in history {
@@ -78,7 +79,7 @@ impl Online {
         self.pending[self.pushed.len()]
     }
 
-    /// The next value is known.
+    /// Adds the next value.
     pub fn push(&mut self, value: f64) {
         self.pushed.push(value);
         let later = &mut self.pending[self.pushed.len()..];

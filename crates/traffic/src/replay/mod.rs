@@ -22,7 +22,7 @@ use player::{Player, RoundTrips};
 use recording::{Ecn, Recording, Vector};
 use schedule::{Gaps, Plan, Schedule};
 
-/// The registry's entry of this kind of traffic.
+/// The entry for replayed connections in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "replay",
@@ -105,7 +105,7 @@ static FIELDS: &[Field] = &[
     .source("constructed"),
 ];
 
-/// One player for each source.
+/// Builds one player for each source.
 ///
 /// # Errors
 /// If a side has no machine, the recording is missing or damaged, or parameters contradict each
@@ -174,7 +174,7 @@ fn recorded(params: &Params) -> Result<Recording, BadParams> {
     Ok(all)
 }
 
-/// The factor by which times are stretched.
+/// The factor by which times of starts and gaps are stretched.
 fn scale(params: &Params, recording: &Recording) -> Result<f64, BadParams> {
     let (rate, scale) = (params.real_or(RATE, 0.0), params.real_or("scale", 0.0));
     if rate > 0.0 && scale > 0.0 {
@@ -197,7 +197,7 @@ fn scale(params: &Params, recording: &Recording) -> Result<f64, BadParams> {
 fn ip_bytes_per_connection(recording: &Recording) -> f64 {
     let empty = ip_bytes_of_reply(0);
     let sum = |sizes: &mut dyn Iterator<Item = u64>| -> u64 {
-        // Handshake and end once, segments for each write.
+        // Handshake and end count once, and for each write the headers of its segments.
         empty + sizes.map(|bytes| bytes + 40 * bytes.div_ceil(1_460)).sum::<u64>()
     };
     let of = |vector: &Vector| match vector {

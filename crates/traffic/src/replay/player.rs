@@ -1,4 +1,4 @@
-//! Plays recorded connections: opens them on schedule, each goes its way.
+//! Plays recorded connections: opens each on schedule and replays its exchanges.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,27 +10,27 @@ use super::recording::{Epoch, Recording, Unit, Vector};
 use super::schedule::Schedule;
 use crate::{Action, App, AppCx, Closes, Input};
 
-/// A connection that is played.
+/// A connection that is being played.
 #[derive(Debug)]
 struct Open {
-    /// Never used again, unlike the connection's number.
+    /// Unique number of the connection; unlike `conn` it is never used again.
     serial: u64,
     place: usize,
-    /// The epoch under way, or of the opener's units the next.
+    /// Index of the current epoch, or of the opener's next unit.
     step: usize,
-    /// How many epochs have been requested.
+    /// Number of epochs that have been requested.
     requested: usize,
-    /// The acceptor's units that have arrived, and their bytes.
+    /// Number of the acceptor's units that have arrived, and their bytes.
     arrived: usize,
     arrived_bytes: u64,
-    /// When the opener wrote last.
+    /// Time of the opener's last write.
     wrote: Instant,
     /// Whether something sent has not been acknowledged yet, so that [`Input::Sent`] will follow.
     unacknowledged: bool,
     closed: bool,
 }
 
-/// Everything recorded, or what one side of the link began of it.
+/// A source that plays all recorded connections, or those opened on one side of the link.
 #[derive(Debug)]
 pub struct Player {
     recording: Arc<Recording>,
@@ -41,7 +41,7 @@ pub struct Player {
     next_serial: u64,
     open: Vec<Option<Open>>,
     free: Vec<u32>,
-    /// When connections that wait go on: time, serial and number.
+    /// Times at which waiting connections go on: time, serial and connection number.
     waits: BinaryHeap<Reverse<(Instant, u64, u32)>>,
 }
 
@@ -59,14 +59,15 @@ impl RoundTrips {
         (!known.is_empty()).then_some(RoundTrips { known, rng })
     }
 
-    /// The recorded one; where there is none, another connection's.
+    /// The recorded round-trip time; if there is none, that of another connection drawn at random.
     fn draw(&mut self, recorded: Option<Duration>) -> Duration {
         recorded.unwrap_or_else(|| self.known[self.rng.below(self.known.len() as u64) as usize])
     }
 }
 
 impl Player {
-    /// Plays by `schedule` between `machines` machines of its own side and of the other side.
+    /// A player that follows `schedule`, between `machines` of its own side and `peers` of the
+    /// other.
     pub fn new(
         recording: Arc<Recording>,
         schedule: Schedule,
@@ -115,7 +116,7 @@ impl Player {
         (cx.act)(Action::Await { conn });
     }
 
-    /// The handshake is over.
+    /// Starts the exchanges of a connection whose handshake is complete.
     fn opened(&mut self, conn: u32, cx: &mut AppCx) {
         let recording = Arc::clone(&self.recording);
         let Some(open) = &mut self.open[conn as usize] else { return };
@@ -128,7 +129,7 @@ impl Player {
         self.wait(conn, cx);
     }
 
-    /// What comes next takes its time, or happens at once.
+    /// Takes the next step of a connection at once, or schedules it if it is not due.
     fn wait(&mut self, conn: u32, cx: &mut AppCx) {
         let Some(open) = &self.open[conn as usize] else { return };
         let at = match &self.recording.connections[open.place].vector {
@@ -159,7 +160,7 @@ impl Player {
                     open.write(conn, unit.bytes, cx);
                     self.wait(conn, cx);
                 }
-                // It is early, and a timer will come, or some of the acceptor's is missing.
+                // Its gap is not over, and a timer will come, or bytes of the acceptor are missing.
                 Some(_) => {}
                 None if open.arrived == acceptor.len() => self.end(conn, cx),
                 None => {}
@@ -182,7 +183,8 @@ impl Player {
         }
     }
 
-    /// What the acceptor goes on to write by itself counts from what it wrote before.
+    /// Requests the following epochs that have no request: the acceptor writes them by itself, each
+    /// after its delay from the last one.
     fn ask_ahead(&mut self, conn: u32, epochs: &[Epoch], cx: &mut AppCx) {
         let Some(open) = &mut self.open[conn as usize] else { return };
         open.requested = open.step + 1;
@@ -193,13 +195,14 @@ impl Player {
         }
     }
 
-    /// Whether its end was recorded.
+    /// Whether the end of the connection was recorded.
     fn ends(&self, conn: u32) -> bool {
         let of = |open: &Open| self.recording.connections[open.place].ends;
         self.open[conn as usize].as_ref().is_some_and(of)
     }
 
-    /// Nothing is left to say. A connection whose end was not recorded stays open.
+    /// Closes a connection that has nothing left to send; if its end was not recorded, it stays
+    /// open.
     fn end(&mut self, conn: u32, cx: &mut AppCx) {
         if self.ends(conn) {
             self.close(conn, cx);
@@ -229,7 +232,7 @@ impl Player {
         }
     }
 
-    /// A reply has come, or what the acceptor wrote by itself.
+    /// Handles a reply, or data that the acceptor wrote by itself.
     fn replied(&mut self, conn: u32, cx: &mut AppCx) {
         let Some(open) = &mut self.open[conn as usize] else { return };
         match &self.recording.connections[open.place].vector {
@@ -248,7 +251,7 @@ impl Player {
         self.wait(conn, cx);
     }
 
-    /// All that was sent has been acknowledged.
+    /// Handles the acknowledgement of all data that was sent.
     fn sent(&mut self, conn: u32, cx: &mut AppCx) {
         let Some(open) = &mut self.open[conn as usize] else { return };
         open.unacknowledged = false;
@@ -266,7 +269,7 @@ impl Player {
             && at <= cx.now
         {
             self.waits.pop();
-            // It may have failed meanwhile.
+            // The connection may have failed meanwhile.
             if self.open[conn as usize].as_ref().is_some_and(|open| open.serial == serial) {
                 self.go_on(conn, cx);
             }
@@ -287,8 +290,8 @@ impl Player {
 }
 
 impl Open {
-    /// Whether a unit's gap is over and its share of the acceptor's bytes has arrived. The host
-    /// reports only whole units of the acceptor: those that fit into the share count.
+    /// Whether a unit's gap is over and the bytes of the acceptor that it waits for have arrived.
+    /// The host reports only whole units of the acceptor: those that fit into these bytes count.
     fn may_write(&self, unit: &Unit, acceptor: &[Unit], now: Instant) -> bool {
         let next = acceptor.get(self.arrived);
         now >= self.wrote + unit.gap

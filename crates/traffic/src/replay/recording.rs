@@ -9,31 +9,32 @@
 //! <at_us> <rtt_us or -> <side or -> <opener> <acceptor> <end> units <gap>,<bytes>,<after> … / …
 //! ```
 //!
-//! Behind an end of a connection with ECN stands what was agreed: `fin+classic`, `open+accurate`.
+//! With ECN, the end of a connection is followed by the kind of ECN that was negotiated:
+//! `fin+classic`, `open+accurate`.
 
 use packet::Duration;
 
 /// A request and its response: `think` passes before `request` bytes, `delay` before `response`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Epoch {
-    /// How long the opener waits before it writes.
+    /// Time for which the opener waits before it writes.
     pub think: Duration,
-    /// Bytes of the opener; 0 where the acceptor goes on by itself.
+    /// Bytes of the opener; 0 if the acceptor goes on by itself.
     pub request: u64,
-    /// How long the acceptor waits before it writes.
+    /// Time for which the acceptor waits before it writes.
     pub delay: Duration,
-    /// Bytes of the acceptor; 0 where the opener goes on by itself.
+    /// Bytes of the acceptor; 0 if the opener goes on by itself.
     pub response: u64,
 }
 
-/// What one side of a concurrent connection writes at once.
+/// Data that one side of a concurrent connection writes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Since the side's last unit.
+    /// Time since the side's last unit.
     pub gap: Duration,
     /// Payload bytes.
     pub bytes: u64,
-    /// Bytes of the other side that have arrived before.
+    /// Bytes of the other side that have arrived before this unit is written.
     pub after: u64,
 }
 
@@ -42,45 +43,45 @@ pub struct Unit {
 pub enum Vector {
     /// The ends take turns: a request, then its reply.
     Sequential(Vec<Epoch>),
-    /// Both send at once: first the opener's units, then the acceptor's.
+    /// Both ends send at the same time: first the opener's units, then the acceptor's.
     Concurrent([Vec<Unit>; 2]),
 }
 
-/// What the hosts of a connection agreed on about ECN.
+/// The kind of ECN that the hosts of a connection negotiated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// Nothing, or the handshake was not seen.
+    /// No ECN, or the handshake was not seen.
     #[default]
     None,
-    /// RFC 3168.
+    /// Classic ECN (RFC 3168).
     Classic,
-    /// RFC 9768.
+    /// Accurate ECN (RFC 9768).
     Accurate,
 }
 
 /// One recorded connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// Its start, from the begin of the recording.
+    /// Start of the connection, from the begin of the recording.
     pub at: Duration,
     /// Least round-trip time, if it is known.
     pub round_trip: Option<Duration>,
     /// On which side of the link its opener was (0 or 1), if it is known.
     pub side: Option<u8>,
-    /// Numbers of opener and acceptor.
+    /// Host numbers of opener and acceptor.
     pub hosts: [u32; 2],
-    /// Whether its end was seen.
+    /// Whether the end of the connection was seen.
     pub ends: bool,
-    /// What its hosts agreed on.
+    /// The kind of ECN that the hosts negotiated.
     pub ecn: Ecn,
-    /// What it carries.
+    /// The data that both ends send.
     pub vector: Vector,
 }
 
-/// Connections in order of their start.
+/// A recording: its connections are in the order of their starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
-    /// From its begin to its end.
+    /// Time from the begin of the recording to its end.
     pub duration: Duration,
     /// The connections.
     pub connections: Vec<Recorded>,
@@ -101,10 +102,10 @@ impl Recorded {
 }
 
 impl Recording {
-    /// Reads the text.
+    /// Reads a recording from its text.
     ///
     /// # Errors
-    /// What is wrong and in which line.
+    /// A sentence that says what is wrong and in which line.
     pub fn parse(text: &str) -> Result<Recording, String> {
         let mut lines = text.lines().enumerate();
         let (_, first) = lines.next().ok_or("it is empty")?;

@@ -1,4 +1,4 @@
-//! When which recorded connection starts again.
+//! The times at which recorded connections start again.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use packet::{Duration, Instant, Rng};
 
 use super::recording::Recording;
 
-/// How gaps between resampled connections come about.
+/// Distribution of the gaps between the starts of resampled connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
     /// Gaps are exponentially distributed.
@@ -18,24 +18,24 @@ pub enum Gaps {
 /// How a recording is played.
 #[derive(Clone, Debug)]
 pub enum Plan {
-    /// As it was, all times of starts multiplied.
+    /// As it was recorded, with all times of starts multiplied by a factor.
     Replay,
     /// Connections drawn with replacement, in blocks of neighbours.
     Resample {
-        /// How far apart.
+        /// Gaps between their starts.
         gaps: Gaps,
-        /// Connections that stand next to each other in the recording, drawn together: a circular
-        /// block bootstrap (Politis and Romano 1992); 1 draws each by itself.
+        /// Number of neighbours in the recording that are drawn together: a circular block
+        /// bootstrap (Politis and Romano 1992); 1 draws each connection by itself.
         block: u32,
     },
 }
 
-/// The starts to come.
+/// The schedule of the starts to come.
 #[derive(Debug)]
 pub struct Schedule {
     recording: Arc<Recording>,
     plan: Plan,
-    /// On starts, or on gaps.
+    /// Factor on starts, or on gaps.
     scale: f64,
     rng: Rng,
     next: usize,
@@ -45,7 +45,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// From the begin of a run, or from when it is said to [`Schedule::begin`].
+    /// A schedule that begins with the run, or at the instant given to [`Schedule::begin`].
     pub fn new(recording: Arc<Recording>, plan: Plan, scale: f64, rng: Rng) -> Self {
         let mut schedule = Schedule {
             recording,
@@ -68,13 +68,14 @@ impl Schedule {
         schedule
     }
 
-    /// The player begins now.
+    /// Moves the begin of the schedule to `now`.
     pub fn begin(&mut self, now: Instant) {
         self.at += now.since(self.begun);
         self.begun = now;
     }
 
-    /// When the next connection starts, and its place in the recording; `None` when all are over.
+    /// Time of the next start, and the connection's index in the recording; `None` when all have
+    /// started.
     pub fn peek(&self) -> Option<(Instant, usize)> {
         (self.next < self.recording.connections.len()).then_some((self.at, self.next))
     }
@@ -114,7 +115,7 @@ impl Schedule {
         self.left_of_block -= 1;
     }
 
-    /// From the start of this connection to the next start.
+    /// Time from the start of this connection to the next start.
     fn gap_behind(&mut self, place: usize) -> Duration {
         let of = &self.recording;
         let mean = of.duration.secs_f64() / of.connections.len() as f64;
@@ -124,7 +125,7 @@ impl Schedule {
         let here = of.connections[place].at;
         let gap = match of.connections.get(place + 1) {
             Some(next) => next.at.nanos() - here.nanos(),
-            // Around the corner, so that the mean is the recording's.
+            // From the last start around to the first, so that the mean is the recording's.
             None => of.duration.nanos() - here.nanos() + of.connections[0].at.nanos(),
         };
         self.stretched(Duration::from_nanos(gap))

@@ -1,5 +1,5 @@
-//! Tests of responsiveness under working conditions: load-generating connections, and requests on
-//! new connections and on those, timed.
+//! Tests of responsiveness under working conditions: load-generating connections, and timed
+//! requests (probes) on new connections and on the load-generating ones.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use plan::{FIELDS, Plan, plan};
 
 mod plan;
 
-/// What a connection waits for.
+/// The stage of a connection: what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Connecting,
-    /// How many round trips of the TLS handshake are to come, this one included.
+    /// Number of round trips of the TLS handshake that are still to come, this one included.
     Greeting(u32),
     Requesting,
     /// A load-generating connection transfers data.
@@ -30,17 +30,17 @@ enum Stage {
 #[derive(Debug)]
 struct Connection {
     stage: Stage,
-    /// When what it waits for began.
+    /// Time at which the stage began; all round trips of a TLS handshake count as one stage.
     since: Instant,
-    /// The row of its foreign probe; none of a load-generating one.
+    /// Row of its foreign probe; none for a load-generating connection.
     probe: Option<usize>,
-    /// Rows of the self probes on their way.
+    /// Rows of the self probes in flight.
     own: VecDeque<usize>,
-    /// When the answer to its own request begins; never while it has requested nothing.
+    /// Time at which the answer to its own request begins; never before it has made the request.
     answered: Instant,
 }
 
-/// One test.
+/// One test of responsiveness.
 #[derive(Debug)]
 struct Test {
     plan: Arc<Plan>,
@@ -48,12 +48,12 @@ struct Test {
     rng: Rng,
     /// Connections by their numbers; `None` is a free number.
     connections: Vec<Option<Connection>>,
-    /// Numbers of the load-generating ones that carry load.
+    /// Numbers of the load-generating connections that carry load.
     loaded: Vec<u32>,
     opened: u32,
     next_load: Instant,
     next_probe: Instant,
-    /// The next probe is a self probe: the two kinds take turns.
+    /// Whether the next probe is a self probe; the two kinds take turns.
     next_is_self: bool,
     ends: Option<Instant>,
     probes: Vec<Probe>,
@@ -67,7 +67,7 @@ impl Test {
         self.ends = self.plan.lasts.map(|lasts| now + lasts);
     }
 
-    /// Does what is due.
+    /// Opens the connections and makes the probes that are due, and schedules the next wake-up.
     fn wake(&mut self, cx: &mut AppCx) {
         if self.ends.is_some_and(|end| end <= cx.now) {
             return self.end(cx);
@@ -108,7 +108,7 @@ impl Test {
         self.probes.len() - 1
     }
 
-    /// A request on a load-generating connection, each as likely as another.
+    /// Makes a self probe: a request on a load-generating connection, each as likely as another.
     fn probe_self(&mut self, cx: &mut AppCx) {
         if self.loaded.is_empty() {
             return;
@@ -118,8 +118,8 @@ impl Test {
         self.request_on(conn, cx);
     }
 
-    /// The self probe of a foreign one that has its answer. On a connection without an answer to its own
-    /// request it has a row and is never answered.
+    /// Makes the self probe that follows a foreign one with an answer. If the drawn connection has
+    /// no answer to its own request yet, the probe has a row but is never answered.
     fn probe_after_foreign(&mut self, cx: &mut AppCx) {
         let load = |(conn, of): (usize, &Option<Connection>)| {
             of.as_ref().filter(|of| of.probe.is_none()).map(|of| (conn as u32, of.answered))
@@ -137,7 +137,7 @@ impl Test {
         }
     }
 
-    /// One of `count` places, each as likely as another.
+    /// An index below `count`, each as likely as another.
     fn drawn(&mut self, count: usize) -> usize {
         ((self.rng.uniform() * count as f64) as usize).min(count - 1)
     }
@@ -173,7 +173,7 @@ impl Test {
         (cx.act)(Action::Send { conn, bytes, reply_bytes, service: Duration::ZERO });
     }
 
-    /// A connection has what it waited for.
+    /// Moves a connection that has what it waited for to its next stage.
     fn advance(&mut self, conn: u32, cx: &mut AppCx) {
         let Some(of) = self.connections[conn as usize].as_mut() else { return };
         let took = cx.now.since(of.since);
@@ -222,8 +222,8 @@ impl Test {
         }
     }
 
-    /// A load-generating connection requests its load. Its server's answer begins, as far as is known
-    /// here, after a round trip as long as that of the handshake; what it uploads goes at once.
+    /// Requests the load of a load-generating connection. The answer of its server is assumed to
+    /// begin after a round trip as long as that of the handshake; an upload begins at once.
     fn load(&mut self, conn: u32, round_trip: Duration, cx: &mut AppCx) {
         if let Some(of) = self.connections[conn as usize].as_mut() {
             of.stage = Stage::Loading;
@@ -243,7 +243,7 @@ impl Test {
         self.loaded.retain(|&one| one != conn);
     }
 
-    /// The load stops; probes on new connections run out.
+    /// Stops the load; probes on new connections are completed.
     fn end(&mut self, cx: &mut AppCx) {
         for conn in std::mem::take(&mut self.loaded) {
             self.connections[conn as usize] = None;
@@ -277,7 +277,7 @@ impl App for Test {
     }
 }
 
-/// What the registry says of tests of responsiveness.
+/// The entry for tests of responsiveness in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "responsiveness",
@@ -295,7 +295,7 @@ pub const ENTRY: Entry = Entry {
     build,
 };
 
-/// The tests of a group.
+/// Builds the tests of a group.
 ///
 /// # Errors
 /// If either side has no machine.

@@ -1,4 +1,4 @@
-//! What a test of responsiveness is given, and how its fields are read.
+//! The parameters of a test of responsiveness, and how its fields are read.
 
 use packet::Duration;
 use packet::params::{Field, Kind, Params, Value};
@@ -6,7 +6,7 @@ use packet::units::Unit;
 
 use crate::{Ahead, Writing};
 
-/// What all tests of a group have.
+/// The settings that all tests of a group share.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub uploads: bool,
@@ -24,7 +24,7 @@ pub(super) struct Plan {
     pub request: u64,
     pub reply: u64,
     pub writing: Writing,
-    /// A self probe begins with the answer to its foreign one.
+    /// Whether a self probe begins with the answer to its foreign one.
     pub chained: bool,
 }
 

@@ -1,13 +1,13 @@
-//! Which bit rate a player requests next.
+//! Algorithms that choose the bit rate of a player's next segment.
 
 use std::collections::VecDeque;
 
 use packet::math;
 
-/// Segments whose throughput the estimate remembers.
+/// Number of segments over which the throughput is estimated.
 const REMEMBERED: usize = 5;
 
-/// How a player chooses.
+/// The algorithm by which a player chooses the bit rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rule {
     /// BBA-0 (Huang et al., SIGCOMM 2014, algorithm 1): by the buffer alone. The lowest rate up to
@@ -26,9 +26,9 @@ pub(super) enum Rule {
 pub(super) struct Known<'a> {
     /// Rates on offer, bit/s, from the lowest on.
     pub ladder: &'a [u64],
-    /// Place of the rate chosen last.
+    /// Index of the rate chosen last.
     pub before: usize,
-    /// In the buffer, s, and in segments.
+    /// Content of the buffer, in seconds and in segments.
     pub buffer_s: f64,
     pub buffer_segments: f64,
     /// Estimated throughput, bit/s; `None` before the first segment.
@@ -48,7 +48,7 @@ impl Rule {
     }
 }
 
-/// Place of the highest rate not above `bits`; of the lowest if all are.
+/// Index of the highest rate not above `bits`; 0 if all are above.
 fn highest_below(ladder: &[u64], bits: f64) -> usize {
     ladder.partition_point(|&rate| rate as f64 <= bits).saturating_sub(1)
 }
@@ -75,7 +75,7 @@ fn by_buffer(known: &Known, reservoir: f64, upper: f64) -> usize {
     }
 }
 
-/// The rate whose utility, less what the buffer says, is largest per bit.
+/// Index of the rate whose utility, less the buffer's content, is largest per bit (BOLA).
 fn bola(known: &Known, most: f64, gamma_p: f64) -> usize {
     let lowest = known.ladder[0] as f64;
     let utility = |rate: u64| math::ln(rate as f64 / lowest);
@@ -92,14 +92,14 @@ fn bola(known: &Known, most: f64, gamma_p: f64) -> usize {
     best
 }
 
-/// The throughput of the last segments.
+/// The throughput of the latest segments.
 #[derive(Debug, Default)]
 pub(super) struct Throughput {
     seconds_per_bit: VecDeque<f64>,
 }
 
 impl Throughput {
-    /// A segment of `bits` bits took `seconds`.
+    /// Adds a segment of `bits` bits that took `seconds`.
     pub fn add(&mut self, bits: f64, seconds: f64) {
         if self.seconds_per_bit.len() == REMEMBERED {
             self.seconds_per_bit.pop_front();
@@ -107,7 +107,7 @@ impl Throughput {
         self.seconds_per_bit.push_back(seconds / bits);
     }
 
-    /// Their harmonic mean, bit/s.
+    /// The harmonic mean of the throughputs, bit/s; none before the first segment.
     pub fn estimate(&self) -> Option<f64> {
         let sum: f64 = self.seconds_per_bit.iter().sum();
         (sum > 0.0).then(|| self.seconds_per_bit.len() as f64 / sum)
@@ -136,7 +136,7 @@ mod tests {
         // Down: from the rate below on, to the lowest above the map.
         assert_eq!([at(2, 31.0), at(2, 30.0), at(2, 25.0), at(3, 41.0)], [2, 2, 1, 3]);
         assert_eq!([at(3, 39.0), at(3, 29.0), at(1, 20.5)], [2, 1, 1]);
-        // Where the map is the rate itself it stays.
+        // Where the map is the present rate itself, the rate stays.
         assert_eq!([at(1, 30.0), at(2, 40.0)], [1, 2]);
     }
 
@@ -144,7 +144,7 @@ mod tests {
     fn throughput_is_the_harmonic_mean_of_five() {
         let mut throughput = Throughput::default();
         assert_eq!(throughput.estimate(), None);
-        throughput.add(1e9, 1e-3); // forgotten
+        throughput.add(1e9, 1e-3); // leaves the window of five
         for seconds in [1.0, 1.0, 1.0, 1.0, 6.0] {
             throughput.add(4_000.0, seconds);
         }

@@ -1,7 +1,7 @@
 //! Adaptive video over HTTP: players that fetch segments of a video and choose their bit rate.
 //!
-//! [`Player`] is one viewer; `choice` holds the algorithms that choose, `playback_buffer` the playback
-//! buffer and what is measured of it, `ladder` the bit rates on offer.
+//! [`Player`] is one viewer; `choice` holds the algorithms that choose, `playback_buffer` the
+//! playback buffer and its measures, `ladder` the bit rates on offer.
 
 mod choice;
 mod ladder;
@@ -22,7 +22,7 @@ use crate::distribution::read_or;
 use crate::entry::{Entry, Group, Population};
 use crate::web::fields::always;
 
-/// What the registry says of players.
+/// The entry for video players in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "video",

@@ -1,4 +1,4 @@
-//! What a viewer sees: a playback buffer that fills by segments and empties with time.
+//! A viewer's playback buffer, which fills by segments and empties with time.
 
 use std::collections::VecDeque;
 
@@ -18,16 +18,16 @@ enum Playback {
 #[derive(Debug)]
 pub(super) struct PlaybackBuffer {
     segment: Duration,
-    /// Starts, and starts again after a stall, with so much in the buffer.
+    /// Playing time in the buffer with which playback starts, and starts again after a stall.
     enough: Duration,
     ladder: &'static [u64],
     began: Instant,
     at: Instant,
     playback: Playback,
-    /// Places of the rates of the segments in the buffer, and how much of the first was seen.
+    /// Indices of the rates of the segments in the buffer, and how much of the first one was seen.
     buffer: VecDeque<u8>,
     seen_of_first: Duration,
-    /// Rate of the picture seen last.
+    /// Index of the rate of the picture seen last.
     last: Option<u8>,
     startup: Option<Duration>,
     stalls: u64,
@@ -38,7 +38,7 @@ pub(super) struct PlaybackBuffer {
 }
 
 impl PlaybackBuffer {
-    /// The buffer of a viewer who sits down at `began`.
+    /// The buffer of a viewer who begins at `began`.
     pub fn new(
         segment: Duration,
         enough: Duration,
@@ -64,13 +64,13 @@ impl PlaybackBuffer {
         }
     }
 
-    /// How much is in the buffer at `now`.
+    /// Playing time in the buffer at `now`.
     pub fn buffered(&mut self, now: Instant) -> Duration {
         self.advance(now);
         self.segment * self.buffer.len() as u64 - self.seen_of_first
     }
 
-    /// A segment at the rate in this place of the ladder has arrived.
+    /// Adds a segment that has arrived, with the rate at index `place` of the ladder.
     pub fn arrived(&mut self, place: usize, now: Instant) {
         self.segments += 1;
         let buffered = self.buffered(now) + self.segment;
@@ -85,7 +85,7 @@ impl PlaybackBuffer {
         }
     }
 
-    /// The first segment of the buffer appears.
+    /// Shows the first segment of the buffer.
     fn show(&mut self) {
         let place = self.buffer[0];
         let before = self.last.replace(place);
@@ -119,14 +119,13 @@ impl PlaybackBuffer {
         }
     }
 
-    /// The viewer leaves.
+    /// Stops the playback: the viewer leaves.
     pub fn off(&mut self, now: Instant) {
         self.advance(now);
         self.playback = Playback::Stopped;
     }
 
-    /// The measured interval begins. A picture that stands still goes on doing so; the stall
-    /// counts where it began.
+    /// Begins the measured interval. A stall that is under way goes on; it counts where it began.
     pub fn measure(&mut self, now: Instant) {
         self.advance(now);
         (self.stalls, self.switches, self.segments) = (0, 0, 0);
@@ -134,7 +133,7 @@ impl PlaybackBuffer {
         self.seen.fill(Duration::ZERO);
     }
 
-    /// What was seen until now.
+    /// The report on what was seen until `now`.
     pub fn viewing(&mut self, now: Instant) -> ViewerReport {
         self.advance(now);
         ViewerReport {
@@ -158,7 +157,7 @@ mod tests {
 
     const LADDER: &[u64] = &[1_000, 2_000];
 
-    /// Sits down at 1 s; segments of 4 s, starts with 8 s.
+    /// The buffer of a viewer who begins at 1 s; segments last 4 s, playback starts with 8 s.
     fn buffer() -> PlaybackBuffer {
         PlaybackBuffer::new(Duration::from_secs(4), Duration::from_secs(8), LADDER, at(1))
     }
@@ -171,13 +170,13 @@ mod tests {
     fn it_starts_freezes_and_goes_on_when_the_buffer_says() {
         let mut buffer = buffer();
         buffer.arrived(0, at(2));
-        assert_eq!(buffer.buffered(at(3)), Duration::from_secs(4)); // dark
-        buffer.arrived(1, at(5)); // moves until 13
+        assert_eq!(buffer.buffered(at(3)), Duration::from_secs(4)); // no picture yet
+        buffer.arrived(1, at(5)); // plays until 13 s
         assert_eq!(buffer.buffered(at(6)), Duration::from_secs(7));
         buffer.arrived(0, at(15)); // frozen, not enough
         let frozen = buffer.viewing(at(16));
         assert_eq!((frozen.stalls, frozen.stalled), (1, Duration::from_secs(3)));
-        buffer.arrived(0, at(18)); // moves again until 26
+        buffer.arrived(0, at(18)); // plays again until 26 s
         let viewing = buffer.viewing(at(20));
         assert_eq!(viewing.startup, Some(Duration::from_secs(4)));
         assert_eq!((viewing.stalls, viewing.stalled), (1, Duration::from_secs(5)));
@@ -191,7 +190,7 @@ mod tests {
         let mut buffer = buffer();
         buffer.arrived(0, at(2));
         buffer.arrived(1, at(5));
-        buffer.measure(at(14)); // frozen since 13
+        buffer.measure(at(14)); // frozen since 13 s
         buffer.arrived(1, at(15));
         buffer.arrived(1, at(16));
         let viewing = buffer.viewing(at(17));

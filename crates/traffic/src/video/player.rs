@@ -10,7 +10,7 @@ use crate::distribution::{Distribution, whole_bytes};
 use crate::report::{Report, Shown};
 use crate::{Action, App, AppCx, Closes, Input};
 
-/// The one connection of a player.
+/// Number of the only connection of a player.
 const CONN: u32 = 0;
 /// How long a player waits before it opens a connection after one that failed.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -21,9 +21,9 @@ pub(super) struct Settings {
     pub ladder: &'static [u64],
     pub rule: Rule,
     pub segment: Duration,
-    /// In the buffer before the picture moves, at first and after a stall.
+    /// Playing time in the buffer before the picture moves, at first and after a stall.
     pub startup: Duration,
-    /// No request that could lead to more in the buffer.
+    /// Most playing time in the buffer: a segment is requested only if there is room for it.
     pub most: Duration,
     pub request: u64,
     /// Factor on a segment's size.
@@ -31,7 +31,7 @@ pub(super) struct Settings {
     pub lasts: Option<Duration>,
 }
 
-/// A request under way.
+/// A request whose reply has not arrived yet.
 #[derive(Clone, Copy, Debug)]
 struct Requested {
     at: Instant,
@@ -50,7 +50,7 @@ pub struct Player {
     ends: Instant,
     open: bool,
     requested: Option<Requested>,
-    /// Place of the rate chosen last.
+    /// Index of the rate chosen last.
     place: usize,
     throughput: Throughput,
 }
@@ -131,7 +131,7 @@ impl Player {
         self.go_on(cx);
     }
 
-    /// The viewer leaves, once.
+    /// Stops playback and closes the connection, once: the viewer leaves.
     fn leave(&mut self, cx: &mut AppCx) {
         if let Some(buffer) = &mut self.buffer {
             buffer.off(cx.now);

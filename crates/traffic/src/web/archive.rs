@@ -15,9 +15,9 @@ use crate::distribution::{Distribution, Exponential, LogNormal};
 use crate::entry::{Entry, Group, Population, USERS};
 use crate::models::{Model, Variable};
 
-/// Files of the median desktop page (read).
+/// Number of files of the median desktop page (read).
 const FILES: f64 = 71.0;
-/// Bytes of the median desktop page, of 1,024 each (read: 2,652 KB, 18 of them HTML).
+/// Size of the median desktop page, in units of 1,024 bytes (read: 2,652 KB, 18 of them HTML).
 const PAGE_KIB: f64 = 2_652.0;
 const HTML_KIB: f64 = 18.0;
 
@@ -57,7 +57,7 @@ pub(super) fn model(servers: u32) -> UserModel {
     }
 }
 
-/// What the registry says of them.
+/// The registry's entry for users who fetch pages as of the HTTP Archive.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "web-2024",
@@ -81,7 +81,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     fields::users(model(group.peers), params, &PERSISTENCE, group)
 }
 
-/// The model's variables.
+/// The model and its variables.
 pub const MODEL: Model = Model { name: "http-archive-2024", app: "web-2024", variables };
 
 fn variables() -> Vec<Variable> {

@@ -14,7 +14,7 @@ const fn distribution(name: &'static str, unit: Unit, meaning: &'static str) -> 
     Field::new(name, Kind::Distribution { unit }, Value::Unset).meaning(meaning).source("the model")
 }
 
-/// HTTP mode.
+/// The parameter for the mode of HTTP.
 pub const HTTP: Field = Field::new(
     "http",
     Kind::Choice(&["http10", "http11", "http11-pipelined", "http2", "http3"]),
@@ -34,15 +34,16 @@ pub const HTTP: Field = Field::new(
     "the model; constructed: what pipelining does; read: RFC 9113, RFC 9218 section 10 \
              (responses of equal urgency that can be used in parts take turns), RFC 9114",
 );
-/// Requests that wait on a connection of HTTP/2 or HTTP/3 at most, if nothing else is said.
+/// Most requests that wait for replies on a connection of HTTP/2 or HTTP/3, unless the scenario
+/// gives another number.
 pub(super) const STREAMS_AT_ONCE: u32 = 100;
-/// Concurrent streams of HTTP/2 and HTTP/3.
+/// The parameter for the number of concurrent streams of HTTP/2 and HTTP/3.
 pub const STREAMS: Field = Field::new("streams", Kind::whole(Unit::Count, 1, 10_000), Value::Unset)
     .meaning(
         "How many requests wait for replies on a connection of HTTP/2 or /3 at most; if not given, 100.",
     )
     .source("read: RFC 9113 section 6.5.2 recommends no fewer than 100");
-/// Parallel connections.
+/// The parameter for the number of parallel connections.
 pub const PARALLEL: Field =
     Field::new("parallel", Kind::whole(Unit::Count, 1, 64), Value::Whole(4))
         .meaning(
@@ -50,7 +51,7 @@ pub const PARALLEL: Field =
               takes one to each server, whatever stands here.",
         )
         .source("recalled: Netscape's limit (Internet Explorer: 2)");
-/// [`PARALLEL`] for a model that has a value of its own.
+/// [`PARALLEL`] for a model that has a default of its own.
 pub const PARALLEL_OF_MODEL: Field = Field {
     meaning: "How many connections a user has open at most, after the first file of a page; http2 \
               takes one to each server, whatever stands here; if not given, 4 for unc and http, 1 \
@@ -59,7 +60,7 @@ pub const PARALLEL_OF_MODEL: Field = Field {
     source: "the model",
     ..PARALLEL
 };
-/// Share of persistent stays.
+/// The parameter for the share of stays whose files share connections.
 pub const PERSISTENT: Field =
     Field::new("persistent", Kind::from(Unit::None, 0.0, 1.0), Value::Unset)
         .meaning(
@@ -67,7 +68,7 @@ pub const PERSISTENT: Field =
               given, 0.5 for unc, 1 for the others.",
         )
         .source("the model");
-/// Persistent connections per user.
+/// The parameter for the number of persistent connections of a user.
 pub const PERSISTENT_PARALLEL: Field = Field::new(
     "persistent_parallel",
     Kind::whole(Unit::Count, 1, 64),
@@ -78,7 +79,7 @@ pub const PERSISTENT_PARALLEL: Field = Field::new(
               web-2024: 6) or what parallel allows.",
 )
 .source("constructed: 2, as RFC 2616 section 8.1.4 recommends (recalled)");
-/// Idle limit.
+/// The parameter for the idle time after which a client closes a connection.
 pub const IDLE_TIMEOUT: Field =
     Field::new("idle_timeout", Kind::from(Unit::Time, 0.0, 1e6), Value::Unset)
         .meaning(
@@ -86,72 +87,72 @@ pub const IDLE_TIMEOUT: Field =
               keeps it to the end of the stay; if not given, 120 s (threegpp-http: 0 s).",
         )
         .source("constructed: 120 s");
-/// Requests per persistent connection.
+/// The parameter for the number of requests on a persistent connection.
 pub const CONNECTION_REQUESTS: Field = distribution(
     "connection_requests",
     Unit::Count,
     "Requests that a persistent connection carries at most; if not given, as many as the stay \
      needs.",
 );
-/// Request size.
+/// The parameter for the size of a request.
 pub const REQUEST: Field =
     distribution("request", Unit::Bytes, "Size of a request; if not given, the model's.");
-/// Reply size.
+/// The parameter for the size of a reply.
 pub const REPLY: Field = distribution(
     "reply",
     Unit::Bytes,
     "Size of a reply before reply_scale; if not given, the model's.",
 );
-/// Reply size of the other files.
+/// The parameter for the size of a page's replies after the first.
 pub const EMBEDDED: Field = distribution(
     "embedded",
     Unit::Bytes,
     "Size of a reply after the first of a page; if not given, the model's, or as reply.",
 );
-/// Reply scale.
+/// The parameter for the factor on reply sizes.
 pub const REPLY_SCALE: Field =
     Field::new("reply_scale", Kind::above(Unit::None, 0.0, 1_000.0), Value::Real(1.0))
         .meaning("Factor on every reply size.")
         .source("constructed");
-/// Files per page.
+/// The parameter for the number of files of a page.
 pub const FILES: Field = distribution(
     "files",
     Unit::Count,
     "Files of a page, the page itself included; if not given, the model's.",
 );
-/// Pages per stay.
+/// The parameter for the number of pages of a stay.
 pub const PAGES: Field = distribution(
     "pages",
     Unit::Count,
     "Consecutive pages from one server; if not given, the model's.",
 );
-/// Think time.
+/// The parameter for the think time.
 pub const THINK: Field = distribution(
     "think",
     Unit::Time,
     "From the last reply of a page to the next page; if not given, the model's.",
 );
-/// Parse time.
+/// The parameter for the time that parsing takes.
 pub const PARSE: Field = distribution(
     "parse",
     Unit::Time,
     "From the first reply of a page to the requests for the others; if not given, the model's or \
      none.",
 );
-/// Server delay.
+/// The parameter for the time that a server works on a reply.
 pub const SERVICE: Field = distribution(
     "service",
     Unit::Time,
     "How long a server works on a reply; if not given, the model's or no time.",
 );
-/// Servers per page.
+/// The parameter for the number of servers that supply a page.
 pub const PAGE_SERVERS: Field = distribution(
     "page_servers",
     Unit::Count,
     "Servers that supply the files of a page; those beside the stay's get connections of their \
      own; if not given, 1.",
 );
-/// When a reply is there.
+/// The parameter that says when a reply is complete.
 pub const RESPONSE_ENDS: Field = Field::new(
     "response_ends",
     Kind::Choice(&["last byte", "end of file"]),
@@ -166,7 +167,7 @@ pub const RESPONSE_ENDS: Field = Field::new(
     "constructed: papers say \"the last byte\" or nothing; recalled: RFC 1945 section \
              7.2.2",
 );
-/// From when a pause counts.
+/// The parameter that says from when a think time counts.
 pub const THINK_FROM: Field = Field::new(
     "think_from",
     Kind::Choice(&["last reply", "page"]),
@@ -179,7 +180,7 @@ pub const THINK_FROM: Field = Field::new(
               than the user would have thought.",
 )
 .source("constructed: models give \"the time between two page retrievals\", which can be read both ways");
-/// Start.
+/// The parameter for the start of users.
 pub const START: Field =
     Field::new("start", Kind::Choice(&["stationary", "spread"]), Value::Choice("stationary"))
         .meaning(
@@ -189,7 +190,7 @@ pub const START: Field =
         )
         .source("constructed: a load is what was requested from the first second on");
 
-/// The fields of a model that has a default of its own for everything else.
+/// The parameters of a model that has defaults of its own for all other variables.
 pub const ALL: &[Field] = &[
     HTTP,
     STREAMS,
@@ -213,8 +214,8 @@ pub const ALL: &[Field] = &[
     START,
 ];
 
-/// What a scenario names in place of the model's own, and the persistence that a model has in
-/// its HTTP/1.1 modes.
+/// Replaces the model's variables by those that a scenario gives, and sets its persistence;
+/// `defaults` is the persistence of the model in its HTTP/1.1 modes.
 pub(super) fn apply(
     model: &mut UserModel,
     params: &Params,
@@ -315,7 +316,7 @@ fn persistence(
     }))
 }
 
-/// The users of a group with this model, as far as the scenario names nothing in its place.
+/// Builds the users of a group with this model, in which the scenario may replace variables.
 ///
 /// # Errors
 /// As [`apply`] and [`population`].
@@ -330,7 +331,7 @@ pub(super) fn users(
     population(model, group)
 }
 
-/// The users of a group with this model.
+/// Builds the users of a group with this model.
 ///
 /// # Errors
 /// If the other side has no machine that could serve.

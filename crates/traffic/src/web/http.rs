@@ -1,4 +1,4 @@
-//! Web users of one's own: every variable is a field of the scenario.
+//! Web users of whom every variable is a parameter of the scenario.
 //!
 //! The defaults are the constants of ns-2's `tcl/http/http.tcl`.
 
@@ -23,7 +23,7 @@ pub(super) fn model(servers: u32) -> UserModel {
     }
 }
 
-/// What the registry says of them.
+/// The registry's entry for web users whose variables are all parameters.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "http",
@@ -44,12 +44,12 @@ pub const ENTRY: Entry = Entry {
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let mut model = model(group.peers);
     if params.given("reply") {
-        model.embedded = None; // a reply of one's own is one for all files
+        model.embedded = None; // a given size of replies is that of all files
     }
     fields::users(model, params, &Persistence::HTTP11, group)
 }
 
-/// The defaults' variables.
+/// The model of the defaults, and its variables.
 pub const MODEL: Model = Model { name: "ns2-http", app: "http", variables };
 
 fn variables() -> Vec<Variable> {

@@ -6,15 +6,15 @@
 use super::UserModel;
 use crate::distribution::Distribution;
 
-/// Payload of a full segment on Ethernet without TCP options.
+/// Payload bytes of a full segment on Ethernet without TCP options.
 const SEGMENT: u64 = 1_460;
-/// IP and TCP headers without options.
+/// Bytes of IP and TCP headers without options.
 const HEADERS: u64 = 40;
-/// SYN-ACK with its maximum-segment-size option (44 B), and the last ACK (40 B).
+/// Bytes of a SYN-ACK with its maximum-segment-size option (44 B), and of the last ACK (40 B).
 const HANDSHAKE_AND_LAST_ACK: u64 = 84;
-/// A reply of at most this many bytes leaves at once (two segments), and the FIN after it alone.
+/// A reply of at most this many bytes leaves at once (two segments), and its FIN follows alone.
 const FIRST_FLIGHT: u64 = 2 * SEGMENT;
-/// Up to how many segments probabilities are summed one by one; beyond, by the integral.
+/// Number of segments up to which probabilities are summed one by one; beyond it by an integral.
 const FEW_SEGMENTS: u64 = 256;
 /// How long an average page takes to fetch on an unloaded network, seconds (constructed: 0.4 to
 /// 0.5 s with round-trip times around 79 ms; small against any think time).
@@ -27,8 +27,8 @@ pub fn ip_bytes_of_reply(bytes: u64) -> u64 {
     bytes + HEADERS * bytes.div_ceil(SEGMENT) + HANDSHAKE_AND_LAST_ACK + bare_fin
 }
 
-/// The part of [`ip_bytes_of_reply`] that is not payload, averaged over replies drawn from `reply`
-/// times `scale`: of the segments, and of the connection.
+/// Mean header bytes in [`ip_bytes_of_reply`], over replies drawn from `reply` times `scale`: those
+/// of the segments, and those of the connection.
 pub(super) fn mean_headers(reply: &dyn Distribution, scale: f64) -> (f64, f64) {
     // The probability that a rounded, scaled reply has more than `bytes`.
     let above = |bytes: u64| 1.0 - reply.below((bytes as f64 + 0.5) / scale);

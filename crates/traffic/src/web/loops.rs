@@ -18,8 +18,8 @@ use crate::models::{Model, Variable};
 
 const NAMES: &[&str] = &["ftp", "text", "picture"];
 
-/// Size of what one of the named loops fetches, bytes: `ftp` uniform over 50 to 150 kB, `text`
-/// and `picture` exponential with means 1 and 10 kB.
+/// Size of a file that the named loop fetches, bytes: `ftp` uniform over 50 to 150 kB, `text` and
+/// `picture` exponential with means 1 and 10 kB.
 pub fn size(of: &str) -> Arc<dyn Distribution> {
     match of {
         "ftp" => Arc::new(Uniform { low: 50_000.0, high: 150_000.0 }),
@@ -28,7 +28,7 @@ pub fn size(of: &str) -> Arc<dyn Distribution> {
     }
 }
 
-/// What the registry says of them.
+/// The entry for loops in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "loop",
@@ -78,7 +78,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     fields::population(model, group)
 }
 
-/// The loops' variables.
+/// The model and its variables.
 pub const MODEL: Model = Model { name: "chariot", app: "loop", variables };
 
 fn variables() -> Vec<Variable> {

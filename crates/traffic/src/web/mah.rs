@@ -26,16 +26,16 @@ pub use crate::distribution::shipped::{
 /// needs a cut, and where to cut is our choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThinkCut {
-    /// At most 1,000 s: mean 52.9 s.
+    /// Think times of at most 1,000 s; their mean is 52.9 s.
     Le1000,
-    /// At most 1,800 s: mean 72.4 s.
+    /// Think times of at most 1,800 s; their mean is 72.4 s.
     Le1800,
-    /// All: mean 1,804 s.
+    /// All think times; their mean is 1,804 s.
     Full,
 }
 
 impl ThinkCut {
-    /// The table, in seconds.
+    /// The table of these think times, in seconds.
     pub fn table(self) -> Arc<dyn Distribution> {
         let table = match self {
             ThinkCut::Le1000 => &THINK_LE1000,
@@ -77,7 +77,7 @@ impl Preset {
         }
     }
 
-    /// Which think times.
+    /// The think times that are kept.
     pub fn think(self) -> ThinkCut {
         match self {
             Preset::MahRaw => ThinkCut::Le1000,
@@ -85,7 +85,8 @@ impl Preset {
         }
     }
 
-    /// What users with this preset do, with at most `parallel` connections and this many servers.
+    /// The model of users with this preset, with at most `parallel` connections and this many
+    /// servers.
     pub fn model(self, parallel: u32, servers: u32) -> UserModel {
         UserModel {
             request: Arc::clone(&REQUEST),
@@ -101,7 +102,7 @@ impl Preset {
     }
 }
 
-/// What the registry says of web users.
+/// The entry for web users in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "web",
@@ -167,7 +168,7 @@ static FIELDS: &[Field] = &[
     fields::RESPONSE_ENDS,
 ];
 
-/// The users of a group.
+/// Builds the users of a group.
 ///
 /// # Errors
 /// If the other side has no machine that could serve, or a description is wrong.
@@ -179,7 +180,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     fields::population(model, group)
 }
 
-/// The model's variables.
+/// The model and its variables.
 pub const MODEL: Model = Model { name: "mah", app: "web", variables };
 
 fn variables() -> Vec<Variable> {

@@ -1,10 +1,10 @@
-//! Web users: think, open a page, fetch its files, think again; and PackMime's link.
+//! Web users, who think, open a page, fetch its files and think again; and PackMime's link.
 //!
-//! [`UserModel`] says what users draw and how they use connections, [`User`] is one of them,
-//! [`fields`] is how a scenario says it, [`load`] predicts the load that users request. The models
-//! are bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`archive`], [`http`] (all of
-//! one's own), [`loops`]. [`packmime`] and [`webtraf`] are other machines: connections that arrive
-//! on a link, sessions that arrive one after the other.
+//! [`UserModel`] holds what users draw and how they use connections, [`User`] is one of them,
+//! [`fields`] holds the parameters of a scenario, [`load`] predicts the load that users request.
+//! The models are bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`archive`], [`http`]
+//! (all variables are parameters), [`loops`]. [`packmime`] and [`webtraf`] work differently:
+//! connections that arrive on a link, sessions that arrive one after the other.
 
 pub mod archive;
 pub mod fields;
@@ -30,7 +30,7 @@ use crate::distribution::{Constant, Distribution};
 pub use start::Start;
 pub use user::User;
 
-/// What the users of a group have in common. Shared between them, never copied.
+/// The model of the users of a group. It is shared between them, never copied.
 #[derive(Clone, Debug)]
 pub struct UserModel {
     /// Size of a request, bytes of payload.
@@ -42,9 +42,9 @@ pub struct UserModel {
     pub embedded: Option<Arc<dyn Distribution>>,
     /// Factor on every reply size.
     pub reply_scale: f64,
-    /// Files of a page, the page itself included.
+    /// Number of files of a page, the page itself included.
     pub files: Arc<dyn Distribution>,
-    /// Pages taken from one server before another is chosen.
+    /// Number of pages taken from one server before another is chosen.
     pub pages: Arc<dyn Distribution>,
     /// Seconds between the last reply of a page and the next page.
     pub think: Arc<dyn Distribution>,
@@ -52,43 +52,43 @@ pub struct UserModel {
     pub parse: Option<Arc<dyn Distribution>>,
     /// Seconds that a server works on a reply.
     pub service: Option<Arc<dyn Distribution>>,
-    /// Servers that supply the files of one page; without it one.
+    /// Number of servers that supply the files of one page; without it one server.
     pub page_servers: Option<Arc<dyn Distribution>>,
     /// When users begin.
     pub start: Start,
-    /// On how many connections a user waits for replies at most.
+    /// Most connections on which a user waits for replies at a time.
     pub parallel: u32,
-    /// Machines that serve, each equally likely to be chosen; at least 1.
+    /// Number of machines that serve, each equally likely to be chosen; at least 1.
     pub servers: u32,
     /// Connections that carry more than one request (HTTP/1.1); without it every file has a
     /// connection of its own, which the server closes (HTTP/1.0).
     pub persistence: Option<Persistence>,
-    /// Whether a reply on a connection of its own has come when the server has closed, and not
-    /// when its last byte is there.
+    /// Whether a reply on a connection of its own is complete only when the server has closed, and
+    /// not with its last byte.
     pub to_end_of_file: bool,
     /// Whether a think time counts from the beginning of a page and not from its last reply.
     pub thinks_from_page: bool,
-    /// Whether what is fetched between two pauses counts as a page load of a user.
+    /// Whether the files fetched between two pauses count as a page load of a user.
     pub browses: bool,
 }
 
-/// How connections are used again.
+/// How connections carry more than one request.
 #[derive(Clone, Debug)]
 pub struct Persistence {
     /// The share of stays at a server whose files share connections.
     pub share: f64,
-    /// How many such connections a user has at most.
+    /// Most connections of this kind that a user has.
     pub parallel: u32,
-    /// The client closes one that has been idle for so long; [`Duration::ZERO`] for never.
+    /// Idle time after which the client closes one of them; [`Duration::ZERO`] for never.
     pub idle: Duration,
-    /// Requests that one of them carries at most.
+    /// Number of requests that one of them carries at most.
     pub requests: Option<Arc<dyn Distribution>>,
     /// When the requests of a page are written.
     pub sharing: Sharing,
 }
 
 impl Persistence {
-    /// Two connections that all stays share, closed after 120 s idle (constructed).
+    /// All stays share connections, at most two, which are closed after 120 s idle (constructed).
     pub const HTTP11: Persistence = Persistence {
         share: 1.0,
         parallel: 2,
@@ -101,7 +101,7 @@ impl Persistence {
 /// How the requests of a page share a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// The next one is written when a reply has come.
+    /// The next request is written when the reply to the last one has arrived.
     InTurn,
     /// After the first reply of a connection all further requests of the page are written at
     /// once; replies come in the order of the requests.
@@ -109,20 +109,20 @@ pub enum Sharing {
     /// When the first file of a page is there all further requests are written at once, on one
     /// connection to each server, and replies share it frame by frame (HTTP/2).
     Multiplexed {
-        /// Requests that wait for replies on a connection at most.
+        /// Most requests that wait for replies on a connection.
         streams: u32,
-        /// A reply is a stream that waits for no other (HTTP/3).
+        /// Whether each reply is a stream that waits for no other (HTTP/3).
         independent: bool,
     },
 }
 
-/// Payload of a DATA frame at most, bytes: the initial value of SETTINGS_MAX_FRAME_SIZE, RFC 9113
+/// Largest payload of a DATA frame, bytes: the initial value of SETTINGS_MAX_FRAME_SIZE, RFC 9113
 /// section 6.5.2.
 pub const FRAME: u32 = 16_384;
 
 impl UserModel {
-    /// Users who fetch one file after the other from one server without a pause, everything
-    /// constant: to be changed field by field.
+    /// A model whose fields are to be changed one by one: users who fetch one file after the other
+    /// from one server without a pause, everything constant.
     pub fn plain(servers: u32) -> Self {
         let constant = |value: f64| -> Arc<dyn Distribution> { Arc::new(Constant(value)) };
         UserModel {

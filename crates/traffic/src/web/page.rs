@@ -4,11 +4,11 @@ use packet::Instant;
 
 use crate::Action;
 
-/// A page being fetched.
+/// The record of a page that is being fetched.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     began: Instant,
-    /// When something last came of one of its files.
+    /// Time of the last arrival or failure of one of its files.
     last: Instant,
     bytes: u64,
     objects: u32,
@@ -21,7 +21,7 @@ impl Page {
         Page { began, last: began, bytes: 0, objects: 0, failed: false }
     }
 
-    /// When its first file was requested.
+    /// Time at which its first file was requested.
     pub fn began(&self) -> Instant {
         self.began
     }
@@ -31,7 +31,7 @@ impl Page {
         self.bytes += reply_bytes;
     }
 
-    /// Something has come of one of its files.
+    /// Records that one of its files has arrived or failed.
     pub fn done(&mut self, now: Instant, failed: bool) {
         self.last = now;
         self.failed |= failed;

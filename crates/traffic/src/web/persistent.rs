@@ -5,19 +5,20 @@ use packet::{Duration, Instant};
 /// A connection that carries more than one request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PersistentConnection {
-    /// The user's number for it.
+    /// The user's number for the connection.
     pub conn: u8,
-    /// Requests without a reply.
+    /// Number of requests without a reply.
     pub waiting: u16,
-    /// Requests of this page that are to follow a reply.
+    /// Number of requests of this page that are written after a reply.
     pub queued: u32,
-    /// The connection goes to another server than the page's, and ends with the page.
+    /// Whether the connection goes to another server than that of the stay, and ends with the page.
     pub for_page: bool,
-    /// A reply has come: further requests may be written at once where that is the mode.
+    /// Whether a reply has arrived on it: with pipelining, further requests are then written at
+    /// once.
     pub seasoned: bool,
-    /// Requests it may still carry.
+    /// Number of requests that it may still carry.
     pub room: u32,
-    /// When its last reply came.
+    /// Time at which its last reply arrived.
     pub idle_since: Instant,
 }
 
@@ -27,12 +28,12 @@ pub(super) struct PersistentConnections {
 }
 
 impl PersistentConnections {
-    /// How many connections there are.
+    /// Number of connections.
     pub fn len(&self) -> usize {
         self.kept.len()
     }
 
-    /// Bit `c` is set where the user's number `c` is one of them.
+    /// A mask in which bit `c` is set if a connection has the user's number `c`.
     pub fn numbers(&self) -> u64 {
         self.kept.iter().fold(0, |bits, kept| bits | 1 << kept.conn)
     }
@@ -51,17 +52,17 @@ impl PersistentConnections {
         self.kept.len() - 1
     }
 
-    /// The place of the connection with that number.
+    /// Index of the connection with that number.
     pub fn find(&self, conn: u32) -> Option<usize> {
         self.kept.iter().position(|kept| u32::from(kept.conn) == conn)
     }
 
-    /// The place of the first connection that waits for nothing.
+    /// Index of the first connection that waits for no reply.
     pub fn idle(&self) -> Option<usize> {
         self.kept.iter().position(|kept| kept.waiting == 0)
     }
 
-    /// The place of the first connection that lasts longer than a page.
+    /// Index of the first connection that lasts longer than a page.
     pub fn lasting(&self) -> Option<usize> {
         self.kept.iter().position(|kept| !kept.for_page)
     }
@@ -74,18 +75,18 @@ impl PersistentConnections {
         self.kept.remove(place)
     }
 
-    /// Takes out a connection that has been idle for at least `limit`.
+    /// Removes a connection that has been idle for at least `limit`, and returns it.
     pub fn take_stale(&mut self, now: Instant, limit: Duration) -> Option<PersistentConnection> {
         let place = self.kept.iter().position(|kept| kept.idle_since + limit <= now)?;
         Some(self.kept.remove(place))
     }
 
-    /// When the next of them has been idle for `limit`.
+    /// Time at which the first of the connections will have been idle for `limit`.
     pub fn next_stale(&self, limit: Duration) -> Option<Instant> {
         self.kept.iter().map(|kept| kept.idle_since + limit).min()
     }
 
-    /// Takes out any.
+    /// Removes any connection, and returns it.
     pub fn pop(&mut self) -> Option<PersistentConnection> {
         self.kept.pop()
     }

@@ -11,7 +11,7 @@ pub enum Start {
     /// At an instant uniform over one mean think time: no user is in a long pause at first, so
     /// the load starts above its mean and settles within some of the longest think times.
     Spread,
-    /// In the middle of a pause as a long-running population is met: the load is at its mean
+    /// In the middle of a pause, as users of a long-running population are: the load is at its mean
     /// from the beginning.
     Stationary,
     /// At an instant uniform over this first part of the run.
@@ -19,7 +19,7 @@ pub enum Start {
 }
 
 impl Start {
-    /// How long after the beginning of the run.
+    /// Time from the beginning of the run to the first page.
     pub(super) fn after(self, model: &UserModel, rng: &mut Rng) -> Duration {
         Duration::from_secs_f64(match self {
             Start::Spread => model.think.mean() * rng.uniform(),
@@ -40,7 +40,7 @@ pub(super) struct Streams {
     pub think: Rng,
 }
 
-/// The streams of the others.
+/// A user's random streams for variables that only some models have.
 #[derive(Debug)]
 pub(super) struct RareStreams {
     pub parse: Rng,
@@ -65,7 +65,7 @@ impl Streams {
 }
 
 impl RareStreams {
-    /// The streams of random numbers, by name.
+    /// The streams that `stream` makes by their names.
     pub fn new(stream: impl Fn(&str) -> Rng) -> Self {
         RareStreams {
             parse: stream("parse"),

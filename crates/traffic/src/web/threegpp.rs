@@ -14,7 +14,7 @@ use crate::distribution::{
 use crate::entry::{Entry, Group, Population, USERS};
 use crate::models::{Model, Variable};
 
-/// One connection that stays open.
+/// One persistent connection that is never closed for idleness.
 const PERSISTENCE: Persistence =
     Persistence { parallel: 1, idle: Duration::ZERO, ..Persistence::HTTP11 };
 
@@ -35,9 +35,9 @@ pub fn embedded_object() -> Arc<dyn Distribution> {
     kept(LogNormal::with_mean(7_758.0, 126_168.0), 50.0, 2e6)
 }
 
-/// Files of a page by the standard's table: the main object and a Pareto value minus 2, where all
-/// values above 55 are put at 55, so that 5.64 objects are embedded on average and 53 at most. Drawn
-/// before they are rounded, which the standard says nothing of.
+/// Files of a page by the standard's table: the main object and a Pareto value minus 2, where
+/// values above 55 are replaced by 55, so that 5.64 objects are embedded on average and 53 at most.
+/// The values are not rounded yet; the standard does not mention rounding.
 pub fn files() -> Arc<dyn Distribution> {
     let inner = Arc::new(Pareto { min: 2.0, shape: 1.1 });
     Arc::new(Affine { inner: Arc::new(Capped { inner, most: 55.0 }), times: 1.0, plus: -1.0 })
@@ -46,7 +46,7 @@ pub fn files() -> Arc<dyn Distribution> {
 /// Files of a page in ns-3: the main object and the whole part of a Pareto value, drawn again from
 /// 55 on, minus 2. That makes 3.92 embedded objects, not 5.64.
 pub fn files_of_ns3() -> Arc<dyn Distribution> {
-    // Half of what is cut off is added back by rounding.
+    // The number of files is 1 + floor(p) - 2; as it is rounded to the nearest later, p - 1.5.
     Arc::new(Affine {
         inner: kept(Pareto { min: 2.0, shape: 1.1 }, 2.0, 55.0),
         times: 1.0,
@@ -73,7 +73,7 @@ pub(super) fn model(servers: u32) -> UserModel {
     }
 }
 
-/// How many objects a page embeds.
+/// The parameter for the number of objects that a page embeds.
 const EMBEDDED_OBJECTS: Field = Field::new(
     "embedded_objects",
     Kind::Choice(&["standard", "ns3"]),
@@ -96,7 +96,7 @@ const FIELDS: &[Field] = &{
     all
 };
 
-/// What the registry says of them.
+/// The registry's entry for users of the 3GPP2 and WiMAX model.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "threegpp-http",
@@ -123,7 +123,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     fields::users(model, params, &PERSISTENCE, group)
 }
 
-/// The model's variables.
+/// The model and its variables.
 pub const MODEL: Model = Model { name: "3gpp", app: "threegpp-http", variables };
 
 fn variables() -> Vec<Variable> {

@@ -35,7 +35,7 @@ pub fn response() -> Arc<dyn Distribution> {
     Arc::new(Mixture::new(parts).expect("two shares that sum to 1"))
 }
 
-/// What users do, with this many servers.
+/// The model of users, with this number of servers.
 pub fn model(servers: u32) -> UserModel {
     UserModel {
         request: Arc::clone(&shipped::PACKMIME_REQUEST),
@@ -49,7 +49,7 @@ pub fn model(servers: u32) -> UserModel {
     }
 }
 
-/// What the registry says of them.
+/// The registry's entry for users of the UNC model.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "unc",
@@ -78,7 +78,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     fields::users(model(group.peers), params, &PERSISTENCE, group)
 }
 
-/// The model's variables.
+/// The model and its variables.
 pub const MODEL: Model = Model { name: "unc", app: "unc", variables };
 
 fn variables() -> Vec<Variable> {

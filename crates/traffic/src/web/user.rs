@@ -20,10 +20,10 @@ use super::{FRAME, Persistence, Sharing, UserModel};
 use crate::distribution::{whole_bytes, whole_count};
 use crate::{Action, App, AppCx, Closes, Input, Writing};
 
-/// Connection numbers a user has.
+/// Number of connection numbers that a user has.
 const NUMBERS: u32 = 64;
 
-/// What a user does.
+/// The state of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Waits to be woken for the next page, or to close an idle connection.
@@ -42,17 +42,17 @@ enum State {
 /// * A stay at a server, chosen uniformly, lasts a drawn number of pages. It is decided at its
 ///   beginning whether its files share connections.
 /// * The first file of a page is fetched alone; when it has arrived (and been parsed) the others
-///   follow in order, each on a new connection, at most `parallel` at once. A slot is free when
-///   the last reply byte has arrived, not when the connection has closed
-///   ([`UserModel::to_end_of_file`](super::UserModel::to_end_of_file): when the server has). A file whose connection
+///   follow in order, each on a new connection, at most `parallel` at once. A slot is free when the
+///   last reply byte has arrived, or when the server has closed the connection
+///   ([`UserModel::to_end_of_file`](super::UserModel::to_end_of_file)). A file whose connection
 ///   failed counts as fetched.
 /// * In a persistent stay a file goes on an idle connection of the stay, or on a new one while
-///   there are fewer than [`Persistence::parallel`]. Pipelining, the files are dealt out evenly:
-///   a connection that has seen a reply is handed its part at once, a new one the rest of its
-///   part after its first reply. The client closes a connection that has been idle for long or
-///   is used up, and all at the end of the stay.
+///   there are fewer than [`Persistence::parallel`]. With pipelining the files are dealt out
+///   evenly: a connection that has had a reply gets its part at once, a new one the rest of its
+///   part after its first reply. The client closes a connection that has been idle for long or is
+///   used up, and all at the end of the stay.
 /// * Where other servers supply files of the page, these go on new connections of their own.
-/// * Multiplexing (HTTP/2), all files but the first are requested at once, on one connection to
+/// * With multiplexing (HTTP/2) all files but the first are requested at once, on one connection to
 ///   each server: the stay's, which lasts, and one for the page to each of the others.
 /// * The user thinks from the last reply of a page on
 ///   ([`UserModel::thinks_from_page`](super::UserModel::thinks_from_page): from its beginning).
@@ -63,7 +63,7 @@ enum State {
 pub struct User {
     model: Arc<UserModel>,
     streams: Streams,
-    /// What only some models need.
+    /// State that only some models need.
     rare: Option<Box<Rare>>,
     state: State,
     /// Whether the files that the user fetches from this server share connections.
@@ -71,11 +71,11 @@ pub struct User {
     /// Bit `c` is set while connection `c` waits for a reply.
     busy: u64,
     server: u32,
-    /// Pages still to begin at this server.
+    /// Number of pages still to begin at this server.
     pages_left: u32,
-    /// Files of this page not requested yet from this server.
+    /// Number of files of this page not requested yet from this server.
     files_left: u32,
-    /// When the next page begins; the first one so long after the run.
+    /// When the next page begins; before the run, the time from its start to the first page.
     next_page: Instant,
     page: Page,
 }
@@ -167,7 +167,7 @@ impl User {
         self.busy | self.rare.as_ref().map_or(0, |rare| rare.open.numbers())
     }
 
-    /// What only some models need, where the model does.
+    /// The state that only some models need; the model must be one of them.
     fn rare(&mut self) -> &mut Rare {
         self.rare.as_mut().expect("only models that need it ask for it")
     }
@@ -214,7 +214,7 @@ impl User {
         (cx.act)(Action::Send { conn, bytes, reply_bytes, service });
     }
 
-    /// Something has come of the connection: a reply, or with `failed` nothing more.
+    /// Handles the end of a request: a reply has arrived or, if `failed`, none will.
     fn file_is_done(&mut self, conn: u32, failed: bool, cx: &mut AppCx) {
         if let Some(place) = self.rare.as_ref().and_then(|rare| rare.open.find(conn)) {
             let busy = self.rare().open.at(place).waiting > 0;
@@ -229,7 +229,7 @@ impl User {
         } else {
             let bit = 1u64.checked_shl(conn).unwrap_or(0);
             if self.busy & bit == 0 {
-                return; // A connection that fails after its reply is no longer ours.
+                return; // A connection that failed after its reply is not in use.
             }
             self.busy ^= bit;
         }
@@ -269,7 +269,7 @@ impl User {
         }
     }
 
-    /// The first file is there.
+    /// Parses the first file of a page, which has arrived.
     fn parse(&mut self, cx: &mut AppCx) {
         let Some(parse) = &self.model.parse else { return self.fetch_rest(cx) };
         let streams = &mut self.rare.as_mut().expect("a model that parses has it").streams;
@@ -286,7 +286,7 @@ impl User {
         self.go_on(cx);
     }
 
-    /// Pipelining: hands every connection its part of the page.
+    /// With pipelining: hands every connection its part of the page.
     fn deal(&mut self, cx: &mut AppCx) {
         let connections = self.persistence().parallel.min(self.files_left);
         for dealt in 0..connections {
@@ -307,7 +307,7 @@ impl User {
         }
     }
 
-    /// Sends every request that may be sent; if nothing is left and nothing on its way, thinks.
+    /// Sends every request that may be sent. If no file is left or in flight, the user thinks.
     fn go_on(&mut self, cx: &mut AppCx) {
         if let Some(streams) = self.streams_at_once() {
             self.ask_for_all(streams, cx);
@@ -360,12 +360,12 @@ impl User {
         let limit = self.model.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
         let rare = self.rare.as_ref().filter(|_| limit > Duration::ZERO);
         let stale = rare.and_then(|rare| rare.open.next_stale(limit));
-        // One may have idled for longer while the page was fetched over another.
+        // A connection may have been idle for longer while the page was fetched over another.
         let at = stale.map_or(self.next_page, |at| at.min(self.next_page));
         (cx.act)(Action::WakeAt(at.max(cx.now)));
     }
 
-    /// Woken while thinking.
+    /// Handles a wake-up while the user thinks.
     fn wake(&mut self, cx: &mut AppCx) {
         if cx.now >= self.next_page {
             return self.begin_page(cx);

@@ -9,7 +9,7 @@ use super::laws::{
 use crate::distribution::whole_bytes;
 use crate::fsd::gaussian;
 
-/// A [`Varied`] with the location and the scale of one connection.
+/// The law [`Varied`] with the location and the scale of one connection.
 #[derive(Clone, Copy, Debug)]
 struct Settled {
     location: f64,
@@ -46,7 +46,7 @@ fn gamma(shape: f64, rng: &mut Rng) -> f64 {
     }
 }
 
-/// 2 or more: one more than an exponential value with this mean, rounded up.
+/// A number from 2 on: one more than an exponential value with this mean, rounded up.
 fn two_or_more(mean: f64, rng: &mut Rng) -> u32 {
     let more = rng.exponential(mean);
     1 + (more as u32 + u32::from(more.fract() > 0.0)).max(1)
@@ -58,7 +58,7 @@ fn two_or_more(mean: f64, rng: &mut Rng) -> u32 {
 pub struct Sequence {
     rng: Rng,
     pages_left: u32,
-    /// Objects of this page not requested yet.
+    /// Number of objects of the current page that have not been requested yet.
     objects_left: u32,
     many_pages: bool,
     first_response: u64,
@@ -100,7 +100,7 @@ impl Sequence {
         };
     }
 
-    /// Objects of this page not requested yet.
+    /// Number of objects of the current page that have not been requested yet.
     pub fn objects_left(&self) -> u32 {
         self.objects_left
     }
@@ -135,7 +135,7 @@ impl Sequence {
 mod tests {
     use super::*;
 
-    /// Mean of what is drawn 200,000 times.
+    /// Mean of 200,000 draws.
     fn mean(mut draw: impl FnMut() -> f64) -> f64 {
         (0..200_000).map(|_| draw()).sum::<f64>() / 2e5
     }
@@ -171,7 +171,7 @@ mod tests {
             let mut sequence = Sequence::new(Rng::named(i, "connection"), 1);
             while !sequence.is_over() {
                 let (sum, count) = &mut logarithms[usize::from(sequence.objects_left() == 0)];
-                // One of each kind and connection: those of one belong together.
+                // Gaps of one kind on one connection share a location, so they are not independent.
                 *sum += math::log2(sequence.gap());
                 *count += 1;
                 sequence.advance();

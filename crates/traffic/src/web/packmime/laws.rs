@@ -11,11 +11,12 @@ use crate::web::load::mean_headers;
 /// How connections are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// One request each.
+    /// Each connection carries one request.
     Http10,
-    /// Some carry several, one after the other.
+    /// Some connections carry several requests, one after the other.
     Http11,
-    /// As that, but those of a page are written at once after the connection's first reply.
+    /// As `Http11`, but the further requests of a page are written at once after the connection's
+    /// first reply.
     Pipelined,
 }
 
@@ -36,13 +37,13 @@ fn logistic(constant: f64, slope: f64, rate: f64) -> f64 {
     power / (1.0 + power)
 }
 
-/// Connections whose first response is larger draw later ones anew, bytes: smaller ones say "not
-/// modified".
+/// Largest first response of a connection, in bytes, that later ones repeat, since it says "not
+/// modified"; after a larger one the later responses are drawn anew.
 pub(super) const CACHED_UPTO: u64 = 275;
 pub(super) const PERSISTENT: f64 = 0.09;
 pub(super) const ONE_PAGE: f64 = 0.82;
 pub(super) const ONE_OBJECT: f64 = 0.69;
-/// Means of what pages and objects have beyond the first, before rounding up.
+/// Means of the numbers of pages and of objects beyond the first, before rounding up.
 pub(super) const MORE_PAGES: f64 = 0.417;
 pub(super) const MORE_OBJECTS: f64 = 1.578;
 
@@ -61,7 +62,7 @@ impl Varied {
         Varied { location, location_sd, shape, error_sd }
     }
 
-    /// The mean over connections.
+    /// The mean of the values over all connections.
     fn mean(&self) -> f64 {
         let ln2 = std::f64::consts::LN_2;
         let half = |sd: f64| 0.5 * (ln2 * sd) * (ln2 * sd);
@@ -78,18 +79,18 @@ pub(super) const PAGE_GAP: Varied = Varied::new(3.22, 0.854_400_374_531_753_1, 1
 pub(super) const OBJECT_GAP: Varied =
     Varied::new(-4.15, 1.766_352_173_265_569_3, 2.35, 1.252_996_408_614_166_8);
 
-/// Everything that follows from the rate, and the distributions of sizes.
+/// Everything that follows from the rate of connections, and the distributions of sizes.
 #[derive(Clone, Debug)]
 pub struct Laws {
     /// How connections are used.
     pub mode: Mode,
     /// Gaps between starts of connections, seconds.
     pub gap: Weibull,
-    /// Share of white noise in the gaps' process.
+    /// Share of white noise in the process of the gaps.
     pub gap_theta: f64,
-    /// Share of white noise in the requests' process.
+    /// Share of white noise in the process of the request sizes.
     pub request_theta: f64,
-    /// Lengths, before rounding up, of runs of "not modified" and of content.
+    /// Lengths, before rounding up, of runs of "not modified" responses and of runs with content.
     pub runs: [Weibull; 2],
     /// Size of a request, bytes: drawn once for a connection.
     pub request: Arc<dyn Distribution>,
@@ -97,12 +98,12 @@ pub struct Laws {
     pub download: Arc<dyn Distribution>,
     /// Size of a response that says "not modified", bytes.
     pub not_modified: Arc<dyn Distribution>,
-    /// How long a server works on a response, seconds.
+    /// Time that a server works on a response, seconds.
     pub service: Arc<dyn Distribution>,
 }
 
 impl Laws {
-    /// The model at this rate, connections per second.
+    /// The model at `rate` connections per second.
     pub fn new(rate: f64, mode: Mode) -> Self {
         let run = |a, b, scale| Weibull { shape: logistic(a, b, rate), scale };
         Laws {
@@ -128,7 +129,7 @@ impl Laws {
         cached / (cached + content)
     }
 
-    /// Size of a first response, bytes, the order of the runs apart.
+    /// Size of a first response, bytes, whatever the order of the runs.
     pub fn response(&self) -> Arc<dyn Distribution> {
         let share = self.not_modified_share();
         let parts = vec![
@@ -166,7 +167,7 @@ fn mean_requests() -> f64 {
     ONE_PAGE * objects + (1.0 - ONE_PAGE) * pages * of_many
 }
 
-/// How long a server works on a response: the reciprocal of a Weibull value, at most 100 ms.
+/// The time that a server works on a response: the reciprocal of a Weibull value, at most 100 ms.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerDelay;
 
@@ -175,8 +176,8 @@ const SLOWEST: f64 = 10.0;
 
 impl Distribution for ServerDelay {
     fn quantile(&self, u: f64) -> f64 {
-        // The share of delays that are at the limit of 1 / SLOWEST is the top of the
-        // distribution. The reciprocal of the quantile at 1 - u, written out to keep its digits.
+        // The reciprocal of the Weibull quantile at 1 - u, written out to keep its digits. Delays
+        // at the limit of 1 / SLOWEST are the top of the distribution.
         let share = (-math::ln(u.max(f64::MIN_POSITIVE))).max(0.0);
         let rate = WORK.scale * math::pow(share, 1.0 / WORK.shape);
         1.0 / rate.max(SLOWEST)
@@ -219,13 +220,14 @@ mod tests {
             let x = law.quantile(u);
             assert!((law.below(x) - u).abs() < 1e-9, "{u}: {x}");
         }
-        // The share of values below 10 lies at the limit.
+        // Weibull values below 10 give the delays at the limit.
         let atom = 0.109_627_835_996;
         let below = [-1.0, 0.1, 0.100_001, 0.5, 7.0].map(|x| law.below(x));
         for (found, expected) in below.into_iter().zip([0.0, 1.0 - atom, 1.0, 1.0, 1.0]) {
             assert!((found - expected).abs() < 1e-9, "{below:?}");
         }
-        // Integrals over the Weibull law in its logarithm, in 2,000,000 steps.
+        // The expected values are integrals over the logarithm of the Weibull value, in 2,000,000
+        // steps.
         let near = |found: f64, expected: f64| {
             assert!((found / expected - 1.0).abs() < 2e-5, "{found}, not {expected}");
         };

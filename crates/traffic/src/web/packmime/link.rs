@@ -1,4 +1,4 @@
-//! PackMime's link: connections start on schedule, each goes its way.
+//! PackMime's link, on which connections start on schedule, whatever becomes of earlier ones.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,14 +13,14 @@ use crate::entry::Group;
 use crate::fsd::{Coefficients, SumDifference};
 use crate::{Action, App, AppCx, Closes, Input};
 
-/// Fractional noise of the gaps, frozen after 1,000 terms.
+/// Coefficients of the gaps' fractional noise, frozen after 1,000 terms.
 static GAPS: LazyLock<Arc<Coefficients>> =
     LazyLock::new(|| Arc::new(Coefficients::new(0.33, 1_000)));
-/// Fractional noise of the requests, frozen after 5,000 terms.
+/// Coefficients of the requests' fractional noise, frozen after 5,000 terms.
 static REQUESTS: LazyLock<Arc<Coefficients>> =
     LazyLock::new(|| Arc::new(Coefficients::new(0.31, 5_000)));
 
-/// What is drawn once per connection, in the order in which connections start.
+/// The variables that are drawn once per connection, in the order in which connections start.
 #[derive(Debug)]
 pub struct Arrivals {
     laws: Arc<Laws>,
@@ -29,7 +29,8 @@ pub struct Arrivals {
     run: Rng,
     response: Rng,
     persistent: Rng,
-    /// Whether this run of responses carries content, and how many of it are left.
+    /// Whether the current run of responses carries content, and the number of responses left in
+    /// it.
     content: bool,
     run_left: u32,
 }
@@ -47,23 +48,23 @@ impl Arrivals {
             run: stream("run"),
             response: stream("response"),
             persistent: stream("persistent"),
-            content: false, // the first run is of the other state
+            content: false, // so that the first run carries content
             run_left: 0,
             laws,
         }
     }
 
-    /// From this connection's start to the next one's, seconds.
+    /// Time from this connection's start to the next one's, seconds.
     pub fn gap(&mut self) -> f64 {
         self.laws.gap.quantile(self.gaps.share())
     }
 
-    /// Request size, bytes.
+    /// Size of the connection's requests, bytes.
     pub fn request(&mut self) -> u64 {
         whole_bytes(self.laws.request.quantile(self.requests.share()), 1.0)
     }
 
-    /// First response size, bytes.
+    /// Size of the connection's first response, bytes.
     pub fn response(&mut self) -> u64 {
         if self.run_left == 0 {
             self.content = !self.content;
@@ -75,7 +76,7 @@ impl Arrivals {
         whole_bytes(of.sample(&mut self.response), 1.0)
     }
 
-    /// Whether a connection carries more than one request.
+    /// Whether the connection carries more than one request.
     pub fn persistent(&mut self) -> bool {
         self.persistent.uniform() < PERSISTENT && self.laws.mode != Mode::Http10
     }
@@ -83,10 +84,10 @@ impl Arrivals {
 
 #[derive(Debug)]
 struct Open {
-    /// Never used again, unlike the connection's number.
+    /// Unique number of the connection; unlike `conn` it is never used again.
     serial: u64,
     request: u64,
-    /// Requests without a reply.
+    /// Number of requests without a reply.
     waiting: u32,
     service: Rng,
     sequence: Option<Box<Sequence>>,
@@ -108,7 +109,7 @@ pub struct Link {
     next_serial: u64,
     open: Vec<Option<Open>>,
     free: Vec<u32>,
-    /// When connections in a gap go on: number and serial.
+    /// Times at which connections in a gap go on: time, serial and connection number.
     gaps: BinaryHeap<Reverse<(Instant, u64, u32)>>,
 }
 
@@ -168,7 +169,7 @@ impl Link {
         }
     }
 
-    /// A reply has come.
+    /// Handles a reply that has arrived.
     fn replied(&mut self, conn: u32, cx: &mut AppCx) {
         let Some(open) = self.open.get_mut(conn as usize).and_then(Option::as_mut) else { return };
         open.waiting -= 1;
@@ -196,7 +197,7 @@ impl Link {
         }
     }
 
-    /// A gap is over: the next request, or pipelined all of its page.
+    /// Sends the next request after a gap, or with pipelining all requests of its page.
     fn go_on(&mut self, conn: u32, cx: &mut AppCx) {
         let Some(Open { sequence: Some(sequence), .. }) = &mut self.open[conn as usize] else {
             return;
@@ -208,7 +209,7 @@ impl Link {
         }
     }
 
-    /// Sends what is left of the page.
+    /// Sends the remaining requests of the page.
     fn send_page(&mut self, conn: u32, cx: &mut AppCx) {
         while let Some(Open { sequence: Some(sequence), .. }) = &mut self.open[conn as usize]
             && sequence.objects_left() > 0
@@ -223,7 +224,7 @@ impl Link {
             && at <= cx.now
         {
             self.gaps.pop();
-            // It may have failed meanwhile.
+            // The connection may have failed meanwhile.
             if self.open[conn as usize].as_ref().is_some_and(|open| open.serial == serial) {
                 self.go_on(conn, cx);
             }

@@ -27,7 +27,7 @@ pub use link::{Arrivals, Link};
 /// The rate at which the model is described where none is given, connections per second.
 const NOMINAL_RATE: f64 = 100.0;
 
-/// The registry's entry of this kind of traffic.
+/// The entry for PackMime in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "packmime",
@@ -74,7 +74,7 @@ static FIELDS: &[Field] = &[
     fields::SERVICE,
 ];
 
-/// The link's arrival processes: one for each source of the group, each with the full rate.
+/// Builds the link's arrival processes: one for each source of the group, each with the full rate.
 ///
 /// # Errors
 /// If a side has no machine, or a description is wrong.
@@ -101,7 +101,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     Ok(Population::new(sources, link).requesting(estimate))
 }
 
-/// The model's variables, at 100 connections per second.
+/// The model and its variables, at 100 connections per second.
 pub const MODEL: Model = Model { name: "packmime", app: "packmime", variables };
 
 fn variables() -> Vec<Variable> {
@@ -117,7 +117,7 @@ fn variables() -> Vec<Variable> {
     ]
 }
 
-/// The Weibull law of gaps with this mean, in seconds.
+/// The Weibull law of the gaps at this rate, whose mean is 1 / `rate` seconds.
 fn gaps(rate: f64, shape: f64) -> Weibull {
     Weibull::with_mean(shape, 1.0 / rate)
 }

@@ -5,10 +5,10 @@ use crate::AppCx;
 use crate::web::Sharing;
 
 impl User {
-    /// How many requests may wait on one connection of this stay, if it multiplexes.
+    /// Most requests that may wait on one connection of this stay, if it multiplexes.
     pub(super) fn streams_at_once(&self) -> Option<u32> {
         match self.model.persistence.as_ref()?.sharing {
-            // All stays are persistent.
+            // With multiplexing all stays are persistent.
             Sharing::Multiplexed { streams, .. } => Some(streams),
             Sharing::InTurn | Sharing::Pipelined => None,
         }

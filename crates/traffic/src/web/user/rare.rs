@@ -1,5 +1,5 @@
-//! What only some models need of a user: connections that are kept, other servers of a page, and
-//! the random streams of pauses and services. Users of the others do without its memory.
+//! State that only some models need of a user: connections that are kept, other servers of a page,
+//! and the random streams of pauses and services. Users of other models do without its memory.
 
 use packet::Rng;
 
@@ -15,12 +15,12 @@ pub(super) struct Rare {
     pub open: PersistentConnections,
     /// Servers other than the stay's that supply files of this page.
     pub others: Vec<u32>,
-    /// Files of this page not requested yet from them.
+    /// Number of files of this page that have not been requested from them yet.
     pub others_left: u32,
 }
 
 impl Rare {
-    /// Whether users of this model need it.
+    /// Whether users of this model need this state.
     pub fn needed(model: &UserModel) -> bool {
         model.persistence.is_some()
             || model.page_servers.is_some()
@@ -28,7 +28,7 @@ impl Rare {
             || model.service.is_some()
     }
 
-    /// At first, with the streams that `stream` makes by their names.
+    /// The state of a new user, with the streams that `stream` makes by their names.
     pub fn new(stream: impl Fn(&str) -> Rng) -> Self {
         Rare {
             streams: RareStreams::new(stream),

@@ -20,37 +20,37 @@ use crate::models::{Model, Variable};
 
 pub use session::Session;
 
-/// From what the pause between two pages is counted.
+/// The instant from which the pause between two pages is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GapFrom {
-    /// From the end of the earlier one.
+    /// The end of the earlier page.
     End,
-    /// From its begin: pages may overlap.
+    /// The begin of the earlier page: pages may overlap.
     Start,
 }
 
-/// What the sessions of a group have in common.
+/// The model of the sessions of a group.
 #[derive(Clone, Debug)]
 pub struct Sessions {
-    /// Seconds from one session's begin to the next one's.
+    /// Seconds from the begin of one session to that of the next.
     pub session_gap: Arc<dyn Distribution>,
-    /// Pages of a session.
+    /// Number of pages of a session.
     pub pages: Arc<dyn Distribution>,
     /// Seconds between two pages.
     pub think: Arc<dyn Distribution>,
-    /// From what these are counted.
+    /// The instant from which these seconds are counted.
     pub gap_from: GapFrom,
-    /// Objects of a page.
+    /// Number of objects of a page.
     pub files: Arc<dyn Distribution>,
     /// Seconds from the request for one object of a page to the next one's, whatever became of it.
     pub object_gap: Arc<dyn Distribution>,
     /// Size of an object, packets.
     pub packets: Arc<dyn Distribution>,
-    /// Bytes of such a packet.
+    /// Bytes of one of these packets.
     pub packet: u32,
     /// Size of a request, bytes.
     pub request: Arc<dyn Distribution>,
-    /// Machines that serve.
+    /// Number of machines that serve.
     pub servers: u32,
 }
 
@@ -86,7 +86,8 @@ impl Sessions {
     fn ip_bytes_per_s(&self) -> f64 {
         let files = mean_rounded_up(self.files.as_ref());
         let packet = f64::from(self.packet);
-        // Headers by a smooth size: a rounded-up one is half a packet above it on average.
+        // Headers for the size that is not rounded, plus half a packet, which rounding adds on
+        // average.
         let smooth = Affine { inner: Arc::clone(&self.packets), times: packet, plus: 0.5 * packet };
         let (segments, connection) = load::mean_headers(&smooth, 1.0);
         let page = files * (self.mean_object_bytes() + segments + connection);
@@ -110,7 +111,7 @@ pub fn mean_rounded_up(of: &dyn Distribution) -> f64 {
     1.0 + few + 0.5 * above(FAR) + (of.mean() - of.capped_mean(f64::from(FAR)))
 }
 
-/// The registry's entry of this kind of traffic.
+/// The registry's entry for sessions of ns-2's `webtraf`.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "webtraf",
@@ -171,7 +172,7 @@ static FIELDS: &[Field] = &[
     fields::REQUEST.meaning("Size of a request; if not given, one packet."),
 ];
 
-/// The sessions of a group.
+/// Builds the sessions of a group.
 ///
 /// # Errors
 /// If the other side has no machine that could serve, or a description is wrong.
@@ -208,8 +209,8 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     Ok(Population::new(group.sources, session).requesting(estimate))
 }
 
-/// When the sessions of a group begin: the first at once, every other one a gap after the one
-/// before.
+/// The times at which the sessions of a group begin: the first at once, every other one a gap after
+/// the one before.
 fn begins(sessions: &Sessions, group: &Group) -> Vec<Duration> {
     let mut rng = Rng::named(group.seed, &format!("{}.session", group.name));
     let mut at = 0.0;
@@ -221,7 +222,7 @@ fn begins(sessions: &Sessions, group: &Group) -> Vec<Duration> {
     (0..group.sources).map(|_| next()).collect()
 }
 
-/// The model's variables.
+/// The model and its variables.
 pub const MODEL: Model = Model { name: "webtraf", app: "webtraf", variables };
 
 fn variables() -> Vec<Variable> {

@@ -23,14 +23,14 @@ struct Streams {
 /// A page of which something is still to be requested or to arrive.
 #[derive(Debug)]
 struct Fetching {
-    /// Counts the pages of the session.
+    /// Number of the page in its session.
     serial: u32,
     server: u32,
-    /// Objects not requested yet.
+    /// Number of objects not requested yet.
     left: u32,
-    /// Objects requested that have not arrived.
+    /// Number of objects requested that have not arrived.
     waiting: u32,
-    /// When the next one is requested.
+    /// Time at which the next object is requested.
     next: Instant,
     page: Page,
 }
@@ -38,8 +38,8 @@ struct Fetching {
 /// A session: its pages come one after the other, from a server drawn for each.
 ///
 /// Every object has a connection of its own, which its server closes, and is requested an interval
-/// after the one before, whatever became of that. A page is over when all its objects are there or
-/// given up. Every variable has its own stream, every session its own streams.
+/// after the one before, whatever became of that. A page is over when each of its objects has
+/// arrived or was given up. Every variable has its own stream, every session its own streams.
 #[derive(Debug)]
 pub struct Session {
     sessions: Arc<Sessions>,
@@ -140,7 +140,7 @@ impl Session {
         (cx.act)(Action::Send { conn, bytes, reply_bytes, service: Duration::ZERO });
     }
 
-    /// The lowest connection number that is not in use.
+    /// Takes the lowest connection number that is not in use, for page `serial`.
     fn take_number(&mut self, serial: u32) -> u32 {
         let free = self.open.iter().position(Option::is_none);
         let number = free.unwrap_or_else(|| {
@@ -151,7 +151,7 @@ impl Session {
         number as u32
     }
 
-    /// An object has come, or is given up.
+    /// Handles an object that has arrived or was given up.
     fn done(&mut self, conn: u32, failed: bool, cx: &mut AppCx) {
         let Some(serial) = self.open.get_mut(conn as usize).and_then(Option::take) else { return };
         let place = self.pages.iter().position(|fetching| fetching.serial == serial);
