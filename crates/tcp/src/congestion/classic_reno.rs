@@ -64,7 +64,7 @@ pub(crate) enum Arithmetic {
     Ns2,
 }
 
-/// Reno with one of these arithmetics.
+/// Reno with the arithmetic of 4.4BSD, RFC 5681 or ns-2.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassicReno(pub(crate) Arithmetic);
 

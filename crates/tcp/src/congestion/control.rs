@@ -107,7 +107,7 @@ pub enum CaState {
 pub struct RateSample {
     /// Bytes delivered between the sending of the newest acknowledged segment and now.
     pub delivered: u64,
-    /// The longer of the two intervals in which these bytes were sent and acknowledged.
+    /// Length of the sample: the longer of the send interval and the acknowledgement interval.
     pub interval: Duration,
     /// Bytes delivered in all when the newest acknowledged segment was sent.
     pub prior_delivered: u64,

@@ -62,7 +62,7 @@ const SCALE: u32 = 1_024;
 /// The parameters, in the integers of the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
-    /// `beta`, in 1/1,024.
+    /// The factor `beta`, in 1/1,024.
     beta: u32,
     /// `cube_rtt_scale`: C in 1/1,024.
     cube_scale: u64,

@@ -174,12 +174,12 @@ mod tests {
         // The first window of observation ends at once: nothing was sent before it.
         on_ack(&mut dctcp, &mut flight, 1_000, 1_000);
         assert_eq!((dctcp.alpha, dctcp.window_end), (1.0, 10_001));
-        // Bytes up to the end of the window count together...
+        // Bytes up to the end of the window count together.
         flight.max = 20_001;
         on_ack(&mut dctcp, &mut flight, 4_000, 1_000);
         on_ack(&mut dctcp, &mut flight, 5_000, 2_000);
         assert_eq!(dctcp.alpha, 1.0);
-        // ... and with the first ACK beyond it: 4,000 of 10,000.
+        // The first ACK beyond the end of the window counts too: 4,000 of 10,000 B are marked.
         on_ack(&mut dctcp, &mut flight, 1_000, 1_000);
         assert!((dctcp.alpha - (15.0 + 0.4) / 16.0).abs() < 1e-12, "{}", dctcp.alpha);
         assert_eq!(dctcp.window_end, 20_001);

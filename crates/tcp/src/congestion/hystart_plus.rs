@@ -1,6 +1,7 @@
 //! HyStart++ (RFC 9406): leaves the first slow start when the round-trip time grows, before the
 //! buffer overflows. A first rise only slows the growth (conservative slow start). Five rounds of
-//! that end slow start; a round-trip time below the one that showed the rise resumes it.
+//! that end slow start; a round-trip time below the one that showed the rise resumes normal slow
+//! start.
 
 use packet::Duration;
 

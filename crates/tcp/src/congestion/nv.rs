@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_window_beyond_the_rate_and_the_pad_loses_three_tenths_of_the_excess() {
-        // 100 - 60 = 40, of which 38/128: 11.
+        // The excess is 100 - 60 = 40 segments, of which 38/128 are taken: 11.
         let (control, win, left) = round(100, 60, 2);
         assert_eq!((left, win.ssthresh / MSS), (89, 60));
         assert!(!control.grows);

@@ -197,8 +197,8 @@ impl Prague {
         self.window = (self.window * (1.0 - part)).max((LEAST * win.mss()) as f64);
     }
 
-    /// Share of the usual growth (Linux's `prague_rate_scaled_ai_ack_increase`): a segment per
-    /// virtual round trip, whose window would be larger in proportion.
+    /// Factor on the growth per ACK (Linux's `prague_rate_scaled_ai_ack_increase`). Short round
+    /// trips grow like the virtual one, which is longer and has a larger window: (srtt/virtual)^2.
     fn share_of_increase(&self, srtt: Duration) -> f64 {
         let short = srtt > Duration::ZERO && srtt < self.settings.rtt_virtual;
         if self.rounds < ROUNDS_BEFORE || !short {
@@ -327,7 +327,7 @@ impl Control for Prague {
         }
         if ack.marked > 0 && !std::mem::replace(&mut self.marked_once, true) {
             match &self.pace {
-                // The rate follows at the next reduction.
+                // In rate mode the rate follows at the next reduction.
                 Some(_) => self.window /= 2.0,
                 None => self.shrink(win, 0.5),
             }

@@ -234,7 +234,7 @@ mod tests {
             path.run(60.0);
             let (used, trips) = path.measure(20.0);
             let queued = (trips - 1.0) * path.bdp() / MSS as f64;
-            // The queue holds these, and the segment in transmission.
+            // `queued` is the two to four segments and the one in transmission.
             assert!((2.5..=6.0).contains(&queued), "{megabits} {trip}: {queued}");
             assert!(used > 0.99, "{megabits} {trip}: {used}");
             assert_eq!(path.lost, 0);

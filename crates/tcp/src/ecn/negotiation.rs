@@ -30,9 +30,9 @@ impl TcpEndpoint {
         }
     }
 
-    /// A SYN-ACK has timed out for the second time. With accurate ECN everywhere it is sent without
-    /// the flags from now on, which the path may not let through (RFC 9768 section 3.1.4.2;
-    /// `tcp_ecn_make_synack`).
+    /// A SYN-ACK has timed out for the second time. In profiles with accurate ECN
+    /// [everywhere](super::EcnRules::everywhere) it is sent without the flags from now on, which
+    /// the path may not let through (RFC 9768 section 3.1.4.2; `tcp_ecn_make_synack`).
     pub(crate) fn fall_back_accepting(&mut self) {
         let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
         if accurate && self.profile.ecn.everywhere && self.conn.state == State::SynReceived {
@@ -41,9 +41,10 @@ impl TcpEndpoint {
         }
     }
 
-    /// A SYN or SYN-ACK arrived again. With accurate ECN everywhere its ECN field is answered, and
-    /// after a SYN that does not request ECN no packet is sent as ECN-capable (RFC 9768 sections
-    /// 3.1.5, 3.2.2.1).
+    /// A SYN or SYN-ACK arrived again. In profiles with accurate ECN
+    /// [everywhere](super::EcnRules::everywhere) the reply reports its ECN field, and after a SYN
+    /// that does not request ECN no packet is sent as ECN-capable (RFC 9768 sections 3.1.5,
+    /// 3.2.2.1).
     pub(crate) fn answer_repeated_syn(&mut self, syn: &Segment) {
         let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
         if !accurate || !self.profile.ecn.everywhere {

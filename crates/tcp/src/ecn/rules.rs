@@ -5,7 +5,7 @@ use super::abe::BetaEcn;
 /// How the receiver reports marks to the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EcnFeedback {
-    /// Not at all: no ECN was agreed on.
+    /// No feedback: ECN was not negotiated.
     #[default]
     None,
     /// RFC 3168 section 6.1.3: ECE from the first mark on until the sender sends CWR.

@@ -33,7 +33,7 @@ pub(crate) struct Rtt {
     srtt: i64,
     /// Mean deviation, in the scale of the estimator.
     rttvar: i64,
-    /// Timeout in force, or what it is computed from.
+    /// Timeout in force, or the value from which it is computed; ticks (BSD) or nanoseconds.
     rto: u64,
     /// Timeouts since the last sample (or since data was last acknowledged).
     shift: u8,

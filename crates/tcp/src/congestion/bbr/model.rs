@@ -55,7 +55,7 @@ pub(super) struct Trips {
     stamp: u64,
     done: Option<u64>,
     round_done: bool,
-    /// Range of delivered bytes: segments sent in it were slowed by ProbeRTT.
+    /// Segments sent while the count of delivered bytes was in this range were slowed by ProbeRTT.
     slowed: (u64, u64),
 }
 

@@ -5,7 +5,7 @@ use super::super::control::Lost;
 use super::{Bbr3, Settings, State};
 use crate::send_state::Window;
 
-/// What is saved when a recovery begins (section 2.15).
+/// The state that is saved at the start of a recovery (section 2.15).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     /// The state that a loss ended.
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_spurious_loss_takes_back_the_end_of_a_probe_only() {
-        // The line of the draft with "if (BBR.undo_state == ProbeBW_UP) BBRStartProbeBW_REFILL()".
+        // In the draft: "if (BBR.undo_state == ProbeBW_UP) BBRStartProbeBW_REFILL()".
         let after = |state| {
             let mut bbr = Bbr3 { state, ..Bbr3::default() };
             bbr.undo.state = Some(State::Up);

@@ -21,7 +21,7 @@ pub(super) struct Trips {
     round_done: bool,
     /// The sender starts again after a pause, and nothing has been delivered since.
     restarts: bool,
-    /// Range of delivered bytes: segments sent in it were slowed by ProbeRTT.
+    /// Segments sent while the count of delivered bytes was in this range were slowed by ProbeRTT.
     slowed: (u64, u64),
 }
 

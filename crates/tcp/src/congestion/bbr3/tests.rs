@@ -141,7 +141,7 @@ fn half_a_bandwidth_delay_product_is_in_flight_in_probe_rtt() {
 
 #[test]
 fn losses_of_a_shallow_buffer_bound_the_flight() {
-    // A fifth of a bandwidth-delay product: probing overflows it.
+    // The buffer is a fifth of a bandwidth-delay product, so that probing overflows it.
     let mut path = Path::new(Bbr3::default(), 20.0, 40, 20_000);
     path.run(20.0);
     let bound = path.control.model.inflight_longterm;
@@ -183,7 +183,7 @@ fn one_percent_of_loss_costs_a_fifth() {
     path.run(5.0);
     let (used, _) = path.measure(40.0);
     assert!((0.77..0.9).contains(&used), "{used}");
-    // Reno would get sqrt(1.5/p) = 12 segments per round trip of 100.
+    // Reno would get sqrt(1.5/p) = 12 segments per round trip, where the path holds 100.
     assert_eq!(path.control.model.inflight_longterm, UNBOUNDED);
 }
 

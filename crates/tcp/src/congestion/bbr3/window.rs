@@ -74,8 +74,8 @@ impl Bbr3 {
         }
         win.cwnd = win.cwnd.min(self.cap());
         if self.pipe.reached {
-            // BBR has no threshold, but the transport counts a window above it as the limit only
-            // when full.
+            // BBR does not use ssthresh, but the transport does: from ssthresh on, a window counts
+            // as the limit of the sending only if it is full.
             win.ssthresh = win.cwnd;
         }
     }

@@ -118,8 +118,8 @@ fn the_first_window_is_two_segments_and_slow_start_ends_at_three_quarters_of_the
     let mut path = Path::new(LedbatPp::default(), 20.0, 120, 10_000_000);
     assert_eq!(path.win.cwnd, 2 * MSS);
     assert!(path.run_until(30.0, |path| path.control.phase == Phase::Avoid));
-    // 300 segments on the path and 112 in a queue of 45 ms, at most doubled by the round trip until
-    // that is seen.
+    // The window is that of the path, 300 segments, and of a queue of 45 ms, 112, and at most twice
+    // that, since the delay is seen a round trip later.
     assert!((412..=830).contains(&(path.win.cwnd / MSS)), "{}", path.win.cwnd);
     assert_eq!(path.lost, 0);
 }

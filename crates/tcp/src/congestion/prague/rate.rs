@@ -16,7 +16,7 @@ use crate::send_state::Window;
 const LEAST_RATE: f64 = 12_500.0;
 /// Smallest segment, bytes (MIN_MSS).
 const LEAST_SEGMENT: f64 = 150.0;
-/// Segments in a virtual round trip before they get smaller (MIN_CWND_VIRT).
+/// Segments per virtual round trip; below it segments get smaller (MIN_CWND_VIRT).
 const LEAST_VIRTUAL: f64 = 2.0;
 /// Window up to which mode `switch` follows the rate, full segments (prague_cwnd_transit).
 const TRANSIT: u64 = 4;
