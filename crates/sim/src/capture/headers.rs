@@ -1,4 +1,4 @@
-//! From what the simulator knows of a packet to the headers that it has in a capture file.
+//! Makes the headers that a packet has in a capture file from what the simulator knows of it.
 
 use ::capture::flags;
 use ::capture::write::{self, TcpHeader, TcpOptions, Transport};
@@ -103,8 +103,8 @@ fn options_of(segment: &Segment, serial: u32, from: usize, group: &Group) -> Tcp
     options(segment, group.profile.mss(), scale(group.profile.window()), acknowledged)
 }
 
-/// The options that `segment` has. The sizes are announced on a SYN; `scale` is there where windows
-/// need it; blocks lie above the number `acknowledged`.
+/// The TCP options of `segment`. A SYN announces the MSS and, if windows need it, the window
+/// `scale`; SACK blocks are stored relative to the sequence number `acknowledged`.
 fn options(segment: &Segment, mss: u32, scale: Option<u8>, acknowledged: u32) -> TcpOptions {
     let mut options = TcpOptions::default();
     let syn = segment.flags.has(Flags::SYN);
@@ -193,8 +193,8 @@ mod tests {
 
     #[test]
     fn the_option_of_accurate_ecn_has_three_bytes_a_field() {
-        // What tcp's own tests hold against RFC 9768 goes to the wire as it is: an acceptor's SYN-ACK
-        // with all three fields, the first counters 1, 0 and 1.
+        // The tests of the crate `tcp` check this option against RFC 9768; here it is written as it
+        // is: an acceptor's SYN-ACK with all three fields, the first counters 1, 0 and 1.
         let settings = [("ecn", "true"), ("ecn_feedback", "accurate"), ("accecn_option", "true")];
         let raw: Vec<_> = settings
             .map(|(name, value)| {

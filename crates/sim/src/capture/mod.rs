@@ -1,4 +1,5 @@
-//! What crosses a port as a capture file (pcap) that Wireshark reads, written while the run goes on.
+//! Captures of the packets that cross ports, as pcap files that Wireshark reads, written while the
+//! run goes on.
 //!
 //! A `Tap` looks at packets as they reach chosen ports or leave them and passes bytes to the writer
 //! that the caller supplied; nothing here touches a file. `names` gives machines addresses and
@@ -14,12 +15,12 @@ use crate::owners::Owners;
 use crate::world::Group;
 use crate::world::in_flight::InFlight;
 
-/// Bytes handed on at a time.
+/// Number of bytes passed to the writer at a time.
 const CHUNK: usize = 1 << 18;
-/// Longest headers: 20 B of IPv4, 60 B of TCP.
+/// Longest headers, bytes: 20 of IPv4, 60 of TCP.
 const MOST_HEADERS: usize = 80;
 
-/// Takes the bytes of the file, in order.
+/// The writer, which takes the bytes of the file in order.
 pub type Sink = Box<dyn FnMut(&[u8]) + Send>;
 
 /// Where in a port packets are seen.
@@ -31,17 +32,17 @@ pub enum CapturedAt {
     Departure,
 }
 
-/// What to capture, and who takes it.
+/// What to capture, and the writer of the file.
 pub struct Capture {
     /// Names of ports, `<link>.forward` and the like; none means both directions of the first link.
     pub ports: Vec<String>,
-    /// Where in them.
+    /// Where in these ports packets are captured.
     pub at: CapturedAt,
-    /// Takes the file's bytes.
+    /// The writer of the file.
     pub sink: Sink,
 }
 
-/// Looks at what crosses ports.
+/// Captures the packets that cross chosen ports.
 pub(crate) struct Tap {
     tapped: Vec<bool>,
     at: CapturedAt,
@@ -50,14 +51,14 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// A tap at the ports whose places are `true`. The file's header is written.
+    /// A tap at the ports whose entries in `tapped` are `true`. It begins with the file's header.
     pub fn new(tapped: Vec<bool>, at: CapturedAt, sink: Sink) -> Self {
         let mut buffer = Vec::with_capacity(CHUNK + 2 * MOST_HEADERS);
         buffer.extend(::capture::write::file());
         Tap { tapped, at, buffer, sink }
     }
 
-    /// A packet is at this place of a port at `now`.
+    /// A packet arrives at a port or leaves it at `now`: captures the packet if that is wanted.
     #[cold]
     pub fn saw(
         &mut self,
@@ -79,7 +80,7 @@ impl Tap {
         }
     }
 
-    /// Hands on what is left.
+    /// Passes the remaining bytes to the writer.
     pub fn flush(&mut self) {
         (self.sink)(&self.buffer);
         self.buffer.clear();

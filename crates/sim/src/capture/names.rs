@@ -5,12 +5,12 @@ use packet::random::{GOLDEN, mix};
 
 use crate::topology::Side;
 
-/// Where connections' own ports begin: above the well-known ones.
+/// The smallest port of a connection's opener, above the well-known ports.
 const FIRST_PORT: u32 = 1_024;
 const PORTS: u32 = 65_536 - FIRST_PORT;
-/// The port of every server program.
+/// The port of every server program over TCP.
 pub(super) const HTTP: u16 = 80;
-/// Port of those that accept connections of QUIC.
+/// The port of servers that accept QUIC connections.
 pub(super) const HTTPS: u16 = 443;
 /// The port to which datagrams go ("discard", RFC 863).
 pub(super) const DISCARD: u16 = 9;
@@ -32,8 +32,8 @@ pub(super) fn address(side: Side, machine: u16, serial: u32) -> [u8; 4] {
     [10, half + (serial / PORTS % 128) as u8, high, low]
 }
 
-/// The header's form of a sequence number that counts from 0. Initial sequence numbers are a hash,
-/// so that numbers wrap now and then as on any network.
+/// The sequence number in a header for a number that counts from 0. Initial sequence numbers are a
+/// hash, so that numbers wrap now and then as on any network.
 pub(super) fn number(serial: u32, end: usize, offset: u64) -> u32 {
     let first = mix((u64::from(serial) << 1 | end as u64).wrapping_add(GOLDEN)) as u32;
     first.wrapping_add(offset as u32)

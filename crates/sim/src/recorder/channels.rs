@@ -1,10 +1,10 @@
-//! What channels counted, in the summary: a table of measures for each kind.
+//! The measures of channels in the summary: one table of measures for each kind of channel.
 
 use record::{Listed, Measure, Summary, Unit, list, real, whole};
 
 use crate::port::{ChannelReport, Grants, Share, UeShare};
 
-/// A station's share of a radio channel in an interval, s.
+/// A station's share of a Wi-Fi channel, and the length of the interval in s.
 struct StationShare {
     of: Share,
     interval_s: f64,
@@ -37,7 +37,7 @@ static GRANTS: &[Measure<Grants>] = &[
     whole("requests_collided", REQUESTS, "requests that collided", |g| g.collisions, "of those in contention"),
 ];
 
-/// What a UE of a cell got in an interval, s.
+/// What a UE got of a cell's resources, and the length of the interval in s.
 struct UeFacts {
     of: UeShare,
     interval_s: f64,
@@ -58,7 +58,7 @@ static UE: &[Measure<UeFacts>] = &[
     whole("blocks_given_up", BLOCKS, "blocks given up", |u| u.of.given_up, "by HARQ after its last try"),
 ];
 
-/// What every channel counted, by kind and link.
+/// Adds the measures of all channels to a summary, by kind and link.
 pub(super) fn summarise(channels: &[(&str, ChannelReport)], interval_s: f64, out: &mut Summary) {
     let [mut wifi, mut docsis, mut cell] = [(); 3].map(|()| Summary::default());
     for (port, report) in channels {
@@ -68,7 +68,7 @@ pub(super) fn summarise(channels: &[(&str, ChannelReport)], interval_s: f64, out
                 let station = |&of: &Share| (StationShare { of, interval_s }, STATION);
                 wifi.group(link, numbered(shares.iter().map(station)));
             }
-            // Both directions: by the names of their ports.
+            // A cell is measured in each direction, under the name of its port.
             ChannelReport::Cell(ues) => {
                 let ue = |&of: &UeShare| (UeFacts { of, interval_s }, UE);
                 cell.group(port, numbered(ues.iter().map(ue)));
@@ -87,7 +87,7 @@ pub(super) fn summarise(channels: &[(&str, ChannelReport)], interval_s: f64, out
     }
 }
 
-/// A group for each, called by its number.
+/// A summary with a group for each item, called by its number.
 fn numbered<T: 'static>(of: impl Iterator<Item = (T, &'static [Measure<T>])>) -> Summary {
     let mut all = Summary::default();
     for (number, (facts, measures)) in of.enumerate() {

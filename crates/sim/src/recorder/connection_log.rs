@@ -1,5 +1,5 @@
-//! What is written down of a connection, and kept with it until it is over: the rows of its
-//! requests, what it had done when the measured interval began, and its losses.
+//! The records kept with a connection until it ends: the rows of its requests, what it had done
+//! when the measured interval began, and its loss episodes.
 
 use record::{Class, Losses, Recoveries};
 use tcp::{Counters, Segment};
@@ -10,16 +10,16 @@ use crate::world::connection::{ACCEPTOR, Connection, OPENER};
 
 #[derive(Debug)]
 pub struct ConnectionLog {
-    /// Rows in the log of requests.
+    /// Row numbers of the connection's requests in the log of requests.
     rows: Vec<u32>,
-    /// What most connections have nothing of.
+    /// Records that most connections do not need.
     rare: Option<Box<Rare>>,
 }
 
 #[derive(Debug, Default)]
 struct Rare {
     before: Before,
-    /// Loss episodes of what each end sends.
+    /// The last loss episode in the data of each end.
     episodes: [Episode; 2],
 }
 
@@ -39,13 +39,13 @@ impl Default for ConnectionLog {
 }
 
 impl ConnectionLog {
-    /// Makes it as new, keeping what it has allocated.
+    /// Resets the log for a new connection, keeping its allocated memory.
     pub fn reset(&mut self) {
         self.rows.clear();
         self.rare = None;
     }
 
-    /// A request got this row.
+    /// Adds the row number of a request.
     pub fn row(&mut self, row: u32) {
         self.rows.push(row);
     }
@@ -55,7 +55,7 @@ impl ConnectionLog {
     }
 }
 
-/// What is measured of both ends together.
+/// Measurements of both ends together.
 impl Connection {
     /// Payload bytes that have arrived in order at each end.
     pub fn delivered(&self) -> [u64; 2] {
@@ -72,7 +72,7 @@ impl Connection {
         [OPENER, ACCEPTOR].map(|end| now[end] - before[end])
     }
 
-    /// Recoveries of both ends since the measured interval began.
+    /// Loss recoveries of both ends since the measured interval began.
     pub fn recoveries(&self) -> Recoveries {
         let [a, b] = [OPENER, ACCEPTOR].map(|end| self.ends[end].counters());
         let sum = |of: fn(&Counters) -> u32| u64::from(of(a)) + u64::from(of(b));
@@ -92,7 +92,7 @@ impl Connection {
         of(self.ends[OPENER].counters()) + of(self.ends[ACCEPTOR].counters())
     }
 
-    /// What had to be retransmitted, in both directions.
+    /// Which kinds of segments had to be retransmitted, in either direction.
     pub fn class(&self) -> Class {
         let [a, b] = [self.ends[OPENER].counters(), self.ends[ACCEPTOR].counters()];
         Class::of(
@@ -102,7 +102,7 @@ impl Connection {
         )
     }
 
-    /// What is reported to the recorder when the connection, or the run, is over.
+    /// What the recorder needs when the connection, or the run, ends.
     pub fn end(&self) -> ConnectionEnd<'_> {
         ConnectionEnd {
             source: self.source,
@@ -113,7 +113,7 @@ impl Connection {
         }
     }
 
-    /// The measured interval begins.
+    /// The measured interval begins: notes what the connection has done until now.
     pub fn begin_measuring(&mut self) {
         let before = Before { delivered: self.delivered(), recoveries: self.recoveries() };
         self.log.rare.get_or_insert_default().before = before;

@@ -1,8 +1,9 @@
-//! The per-flow books of debug builds: every packet sent is delivered, dropped or on its way.
+//! Counters of every flow in debug builds, which check that every packet sent is delivered, dropped
+//! or in flight.
 
 use std::collections::BTreeMap;
 
-/// Packets and bytes.
+/// Numbers of packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Amount {
     packets: u64,
@@ -23,14 +24,14 @@ struct Entry {
     dropped: Amount,
 }
 
-/// One entry per directional flow. Does nothing, and costs nothing, in release builds.
+/// The counters of all directional flows. In release builds they do nothing and cost nothing.
 #[derive(Debug, Default)]
 pub struct Conservation {
     flows: BTreeMap<u64, Entry>,
 }
 
 impl Conservation {
-    /// Whether books are kept.
+    /// Whether packets are counted.
     pub const ON: bool = cfg!(debug_assertions);
 
     fn entry(&mut self, flow: u64, book: impl FnOnce(&mut Entry)) {
@@ -54,8 +55,8 @@ impl Conservation {
         self.entry(flow, |e| e.dropped.add(bytes));
     }
 
-    /// Asserts that what is on its way (flow and bytes of every packet) is what was sent and has
-    /// neither arrived nor been dropped, and forgets flows that are settled.
+    /// Asserts that the packets in flight (flow and bytes of each) are those that were sent and
+    /// have neither arrived nor been dropped. Discards flows without packets in flight.
     ///
     /// # Panics
     /// If a packet or a byte of any flow is missing or too many.

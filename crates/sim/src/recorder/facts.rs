@@ -1,5 +1,4 @@
-//! The plain facts that a [`Recorder`] takes, from a simulated host or from a program above real
-//! sockets.
+//! The events that a [`Recorder`] takes, from a simulated host or from a program on real sockets.
 
 use packet::Instant;
 use record::{Class, LongFlow, Recoveries, Request, Transfer};
@@ -7,23 +6,24 @@ use record::{Class, LongFlow, Recoveries, Request, Transfer};
 use super::Recorder;
 use crate::world::connection::{ACCEPTOR, OPENER};
 
-/// What a connection has done when it is over, or the run is.
+/// What a connection has done by its end, or by the end of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionEnd<'a> {
-    /// Who opened it, numbered over all groups.
+    /// Index, over all groups, of the source that opened the connection.
     pub source: u32,
-    /// What had to be retransmitted, in both directions.
+    /// Which kinds of segments had to be retransmitted, in either direction.
     pub class: Class,
-    /// Rows of its requests, as [`Recorder::request_ended`] gave them.
+    /// Rows of the connection's requests, as [`Recorder::request_ended`] returned them.
     pub rows: &'a [u32],
-    /// Recoveries of both ends in the measured interval.
+    /// Loss recoveries of both ends in the measured interval.
     pub recoveries: Recoveries,
     /// Payload bytes that arrived in order at opener and acceptor in the measured interval.
     pub delivered: [u64; 2],
 }
 
 impl Recorder {
-    /// A request has ended, whose answer has this size. Returns its row for [`ConnectionEnd::rows`].
+    /// A request has ended, whose reply has `reply_bytes`. Returns its row for
+    /// [`ConnectionEnd::rows`].
     pub fn request_ended(&mut self, request: Request, reply_bytes: u64) -> u32 {
         if let Some(sources) = &mut self.sources
             && !request.failed
@@ -34,12 +34,12 @@ impl Recorder {
         self.requests.ended(request)
     }
 
-    /// A transfer without replies has ended; in order of time.
+    /// A transfer without replies has ended; calls must be in order of time.
     pub fn transfer_ended(&mut self, transfer: Transfer) {
         self.transfers.ended(transfer);
     }
 
-    /// A connection of this client machine is over.
+    /// A connection of this client machine has ended.
     pub fn connection_over(&mut self, now: Instant, client: u32, end: &ConnectionEnd) {
         self.concurrency.over(client);
         self.requests.connection(now, end.class);
@@ -49,8 +49,8 @@ impl Recorder {
         }
     }
 
-    /// At the end of the run a connection is open; `long` if it was over the whole measured interval
-    /// and carries a transfer without replies.
+    /// A connection is open at the end of the run. `long` says that it was open over the whole
+    /// measured interval and carries a transfer without replies.
     pub fn connection_open(&mut self, group: u16, long: bool, end: &ConnectionEnd) {
         self.classify(end);
         self.measure(end);
@@ -64,7 +64,7 @@ impl Recorder {
         }
     }
 
-    /// Recoveries of connections that do not report them one by one.
+    /// Adds loss recoveries of connections that do not report them one by one.
     pub fn recovered(&mut self, by: Recoveries) {
         self.flows.recovered(by);
     }
@@ -75,7 +75,7 @@ impl Recorder {
         }
     }
 
-    /// What a connection did in the measured interval.
+    /// Adds what a connection did in the measured interval.
     fn measure(&mut self, end: &ConnectionEnd) {
         self.flows.recovered(end.recoveries);
         if let Some(sources) = &mut self.sources {
@@ -100,7 +100,7 @@ impl Recorder {
         self.datagrams.lost(stream, number, sent);
     }
 
-    /// Whether each datagram has a row, in the order of sending.
+    /// Whether the recorder keeps a row of each datagram, in the order of sending.
     pub fn logs_datagrams(&self) -> bool {
         self.datagrams.logs()
     }

@@ -1,20 +1,21 @@
-//! Loss episodes, as an observer sees them: the network does not report drops to senders.
+//! Loss episodes as an observer of the network sees them; senders are not notified of drops.
 
 use record::Losses;
 use tcp::{Endpoint, Flags, Segment};
 
-/// The last loss episode of what one end sends.
+/// The last loss episode in the data that one end sends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Episode {
-    /// It lasts until all below this number is acknowledged; 0 before the first.
+    /// The episode lasts until all data below this sequence number is acknowledged; 0 before the
+    /// first.
     until: u64,
-    /// Timeouts of the end when it began.
+    /// Number of retransmission timeouts of the end when the episode began.
     timeouts: u32,
-    /// It began in the measured interval.
+    /// Whether the episode began in the measured interval.
     measured: bool,
-    /// Another segment was dropped in it.
+    /// Whether another segment was dropped during the episode.
     multiple: bool,
-    /// The retransmission timer expired in it.
+    /// Whether the retransmission timer expired during the episode.
     timed_out: bool,
 }
 
@@ -32,14 +33,14 @@ impl Episode {
         losses: &mut Losses,
     ) {
         if segment.seq + u64::from(segment.len) <= end.snd_una() {
-            return; // a needless copy: its loss goes unnoticed
+            return; // a needless retransmission: its loss has no effect
         }
         if !self.is_open(end) {
             let (until, timeouts) = (end.snd_max(), end.counters().timeouts);
             *self = Episode { until, timeouts, measured, ..Episode::default() };
             losses.episodes += u64::from(measured);
         } else if !segment.flags.has(Flags::RETRANSMISSION) && !self.multiple {
-            // A segment lost once more is no other segment.
+            // A segment whose retransmission is lost is not another segment.
             self.multiple = true;
             losses.multiple += u64::from(self.measured);
         }
@@ -113,7 +114,8 @@ mod tests {
         episode.dropped(&sender, &sent[1], true, &mut losses);
         assert_eq!(counts(&losses), (1, 0, 0));
         let more = acknowledge(&mut sender, sent[1].seq, Flags::NONE, 100);
-        // Sent after it began, yet dropped before all from before has arrived.
+        // The segment was sent after the episode began, but dropped before all earlier data had
+        // arrived.
         episode.dropped(&sender, &more[0], true, &mut losses);
         assert_eq!(counts(&losses), (1, 1, 0));
         episode.dropped(&sender, &more[1], true, &mut losses);

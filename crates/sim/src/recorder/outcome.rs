@@ -1,4 +1,4 @@
-//! What a run hands out: a summary in numbers, and tables.
+//! The results of a run: a summary in numbers, and tables.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,34 +14,35 @@ use crate::port::{ChannelReport, EffectCounts};
 use crate::scenario::{Link, Scenario};
 use crate::topology::Direction;
 
-/// What a run hands out.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The figures of the measured interval.
     pub summary: Summary,
-    /// The recorded rows. Where they belong to a group, its place in `groups` is in `group`.
+    /// The recorded tables. Where rows belong to a group, their column `group` has its index in
+    /// `groups`.
     pub tables: Vec<Table>,
     /// Names of the traffic groups, in the order of the scenario.
     pub groups: Vec<String>,
 }
 
-/// What the world knows at its end.
+/// The state of the world at the end of a run.
 pub struct Ended<'a> {
-    /// What was simulated.
+    /// The scenario that was simulated.
     pub scenario: &'a Scenario,
     /// Every port's name and meter.
     pub ports: Vec<(&'a str, &'a Meter)>,
-    /// Every effect's name, and what it has done.
+    /// Every effect's name and counters.
     pub effects: Vec<(&'a str, EffectCounts)>,
-    /// Channels by the names of their ports, and what they counted.
+    /// Every channel's counters, with the name of its port.
     pub channels: Vec<(&'a str, ChannelReport)>,
-    /// What applications say of themselves.
+    /// Reports of the applications.
     pub reports: Reports,
-    /// Users and flows of all groups.
+    /// Number of users and flows of all groups.
     pub users: usize,
-    /// Events of the whole run.
+    /// Number of events of the whole run.
     pub events: u64,
-    /// Requests without an answer.
+    /// Number of requests that have no reply yet.
     pub open_requests: u64,
 }
 
@@ -55,8 +56,8 @@ impl<'a> Ended<'a> {
         self.scenario.queues.iter().map(of).collect()
     }
 
-    /// The ports of all links, forward before reverse; the copies of a link together. A live run's end
-    /// systems, reported without the router, have none.
+    /// The ports of all links, forward before reverse; the copies of a link count as one. Results
+    /// of a live run's end systems, which lack the router, have no ports.
     fn of_links(&self) -> Vec<LinkPort<'a>> {
         let meters: HashMap<&str, &'a Meter> = self.ports.iter().copied().collect();
         let of = |name: &str| meters.get(name).copied();
@@ -81,11 +82,11 @@ impl<'a> Ended<'a> {
     }
 }
 
-/// One direction of a link.
+/// The port of one direction of a link.
 struct LinkPort<'a> {
     name: String,
     meter: Cow<'a, Meter>,
-    /// Where there are many of them.
+    /// How values are spread over the copies of the link, if it has copies.
     copies: Option<Copies>,
 }
 
@@ -148,7 +149,7 @@ static EFFECT: &[Measure<EffectCounts>] = &[
         "by which it delayed packets, those that it held back for others not counted"),
 ];
 
-/// Every measure: what the numbers of a summary are.
+/// Descriptions of all measures, the numbers of a summary.
 pub fn measures() -> Vec<Listed> {
     let effect = list(&["effects.<effect>."], "", EFFECT);
     let own =
@@ -157,7 +158,7 @@ pub fn measures() -> Vec<Listed> {
 }
 
 impl Recorder {
-    /// Gathers what was measured until `ended`.
+    /// Makes the results from all measurements and the state at the end.
     pub fn outcome(mut self, ended: &Ended) -> Outcome {
         self.flows.sort();
         let seconds = self.window.seconds();
@@ -272,7 +273,8 @@ impl Recorder {
     }
 }
 
-/// Writes the figures of every port, and how they are spread over the copies of links that have some.
+/// Adds the measures of every port to a summary and, for links with copies, how they are spread
+/// over the copies.
 fn summarise_ports(links: &[LinkPort], groups: &[&str], out: &mut Summary) {
     let (mut ports, mut copies) = (Summary::default(), Summary::default());
     for of in links {
@@ -292,7 +294,8 @@ fn summarise_ports(links: &[LinkPort], groups: &[&str], out: &mut Summary) {
     }
 }
 
-/// A summary as JSON. What JSON cannot say (the response time of a failed request) is null.
+/// A summary as JSON. Numbers that JSON cannot express (such as the response time of a failed
+/// request) are null.
 pub fn summary_json(summary: &Summary) -> serde_json::Value {
     let pairs = summary.0.iter().map(|(name, figure)| {
         let value = match figure {

@@ -1,9 +1,9 @@
-//! What applications report of themselves at the end of the run, put on record.
+//! The reports that applications make at the end of a run, with their measures and tables.
 
 use record::{Calls, Pings, Players, Probes, Summary, Table, VideoCalls};
 use traffic::Report;
 
-/// Every application's report.
+/// The reports of all applications.
 #[derive(Default)]
 pub struct Reports {
     calls: Calls,
@@ -33,7 +33,7 @@ impl Reports {
         all
     }
 
-    /// Adds what groups report to a summary.
+    /// Adds the measures of all reports to a summary.
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
         self.calls.summarise(groups, out);
         self.players.summarise(groups, out);
@@ -41,7 +41,7 @@ impl Reports {
         self.pings.summarise(groups, out);
     }
 
-    /// The tables that groups report.
+    /// The tables of all reports.
     pub fn tables(&self) -> Vec<Table> {
         let calls = self.calls.table().into_iter().chain(self.video_calls.table());
         let probes = self.pings.table().into_iter().chain(self.probes.table());

@@ -1,8 +1,8 @@
-//! Kinds of access: the link of a household or of a mobile user. Each is data
-//! (`data/access.json`); a scenario that names one (`access = "cable"`) gets its values for every
-//! field that it does not give itself. Of a queue that is its limit, `limit_bytes`, which a queue
-//! inherits that a scenario writes without one. Numbers without a source are constructed: they are
-//! of a plausible line, not of a measured one.
+//! Kinds of access: typical links of a household or of a mobile user, as data (`data/access.json`).
+//! A scenario that names one (`access = "cable"`) gets its values for every field that the scenario
+//! does not give. Of a queue, the access gives the limit, `limit_bytes`, which a queue without a
+//! limit inherits. Numbers without a source are constructed: those of a plausible line, not of a
+//! measured one.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ use crate::topology::Direction;
 /// A kind of access.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What it is. Its fields are those of a link.
+    /// Description of the kind of access; its fields are those of a link.
     pub about: About,
     settings: Vec<Setting>,
 }
@@ -42,12 +42,12 @@ pub static ACCESS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     kinds.iter().map(Entry::read).collect()
 });
 
-/// The names of all of them.
+/// Names of all kinds of access.
 pub fn names() -> Vec<&'static str> {
     ACCESS.iter().map(|entry| entry.about.name).collect()
 }
 
-/// Read once in a process, and then for good.
+/// A text of the data file, which is read once in a process and never freed.
 fn text(of: &Json, key: &str) -> &'static str {
     of[key].as_str().unwrap_or_else(|| panic!("{key} is missing in {of}")).to_owned().leak()
 }
@@ -61,7 +61,7 @@ impl Setting {
             room = value["limit_bytes"].as_u64();
             match value.get("aqm") {
                 None => value["aqm"] = json!(DEFAULT_QUEUE),
-                // It counts its room in its own way, see `queue_limit`.
+                // The discipline counts its limit in a unit of its own, see `queue_limit`.
                 Some(_) => drop(value.as_object_mut().and_then(|own| own.remove("limit_bytes"))),
             }
         }
@@ -83,7 +83,7 @@ impl Entry {
         Entry { about, settings: settings.iter().map(Setting::read).collect() }
     }
 
-    /// Its fields for listing and describing.
+    /// The fields of this access as JSON, for listing and describing.
     pub fn fields(&self) -> Json {
         let field = |s: &Setting| {
             json!({
@@ -98,8 +98,9 @@ impl Entry {
         self.settings.iter().find(|setting| setting.name == name)
     }
 
-    /// The steps of a rate, multiplied by the rate that the link gives over the access's own, so that
-    /// the line has on average what is given. None of another field, or where no rate is given.
+    /// The steps of an access's rate, multiplied by the ratio of the rate that the link gives to
+    /// the access's own, so that the line's mean rate is the given one. `None` for another field,
+    /// or if the link gives no rate.
     fn about_rate(&self, setting: &Setting, given: &Map<String, Json>) -> Option<Json> {
         let name = format!("{}rate", setting.name.strip_suffix("rate_steps")?);
         let bits = |json: &Json| units::parse(json.as_str()?, Unit::Rate).ok();
@@ -110,8 +111,8 @@ impl Entry {
     }
 }
 
-/// A radio channel makes its rate of its own table, so that `rate` alone would change nothing but
-/// what disciplines assume.
+/// Refuses a bare `rate` for a radio channel: the channel's rate follows from its own table, so
+/// that `rate` would change only what disciplines assume.
 fn refuse_bare_rate(
     path: &str,
     entry: &Entry,
@@ -142,7 +143,8 @@ fn find(name: &str) -> Option<&'static Entry> {
     ACCESS.iter().find(|entry| entry.about.name == name)
 }
 
-/// The table of a link with the values of its access put in, and the access.
+/// Inserts the values of its access into the table of a link. Returns the name of the access, if
+/// there is one, and the table.
 ///
 /// # Errors
 /// The value is no table, or no access has that name.
@@ -186,19 +188,20 @@ fn is_channel(name: &str) -> bool {
     CHANNELS.iter().any(|kind| kind.name == name)
 }
 
-/// Whether this access has effects, which a link of it may be without.
+/// Whether this access has effects, so that a link without any must say so.
 pub(crate) fn has_effects(access: &str) -> bool {
     find(access).is_some_and(|entry| entry.settings.iter().any(|s| s.name == "effects"))
 }
 
-/// Bytes that may wait in one direction of an access.
+/// Limit of the queue in one direction of an access, bytes.
 pub(crate) fn limit_bytes(access: &str, direction: Direction) -> Option<u64> {
     let setting = find(access)?.settings.iter().find(|setting| setting.name == direction.name())?;
     setting.room
 }
 
-/// Whether what the user gave leaves no room for this field: another way to say how the rate of
-/// that direction changes replaces the access's, and its rate unless that is the middle of a walk.
+/// Whether fields that the user gave replace this field of the access. Another description of a
+/// direction's changing rate replaces the access's, and also its rate unless that is the middle of
+/// a random walk.
 fn is_replaced(name: &str, given: &Map<String, Json>) -> bool {
     if given.contains_key(name) {
         return true;

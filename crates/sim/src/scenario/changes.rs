@@ -1,5 +1,5 @@
-//! How a link's rate changes, as a scenario says it: steps, a trace of opportunities, or a model
-//! that such a trace is drawn from.
+//! Changes of a link's rate, as a scenario describes them: steps, a trace of opportunities, or a
+//! model from which such a trace is drawn.
 
 use packet::params::Params;
 use packet::units::{self, Unit};
@@ -18,44 +18,45 @@ use crate::scenario::schema;
 use crate::scenario::section::Section;
 use crate::topology::Direction;
 
-/// Where a table's numbers end: beyond, nanoseconds would not survive being written.
+/// Largest time (s) and rate in a table, and its largest numbers of steps and opportunities. Longer
+/// times would lose nanoseconds when they are written.
 const MOST_S: f64 = 1e6;
 const MOST_BITS_PER_S: f64 = 1e15;
 const MOST_STEPS: usize = 1_000_000;
 const MOST_OPPORTUNITIES: usize = 4_000_000;
-/// What says that a rate does not change although the access would let it.
+/// Value of `rate_trace` for a rate that does not change although its access has changes.
 const CONSTANT: &str = "none";
 
-/// A rate that changes.
+/// Changes of a rate.
 #[derive(Clone, Debug)]
 pub enum Changes {
-    /// A table of steps (ns, bit/s), and the period in ns after which it repeats.
+    /// A table of steps, which may repeat.
     Steps {
-        /// As written.
+        /// Begin (ns) and rate (bit/s) of each step, as written.
         table: Vec<(u64, u64)>,
-        /// As written.
+        /// Time after which the table repeats, ns.
         period: Option<u64>,
-        /// The steps that the numbers describe.
+        /// The same capacity in the form for computations.
         steps: Steps,
     },
-    /// At listed opportunities.
+    /// A list of transmission opportunities.
     Trace {
-        /// The file they came from, if they did.
+        /// Name of the file from which the list was read, if there is one.
         file: Option<String>,
-        /// In milliseconds.
+        /// Times of the opportunities, ms.
         milliseconds: Vec<u64>,
-        /// Bytes that leave at each, where it is not the usual number.
+        /// Bytes that leave at each opportunity, if the scenario gives their number.
         bytes: Option<u64>,
-        /// The steps that the numbers describe.
+        /// The same capacity in the form for computations.
         listed: Listed,
     },
-    /// At opportunities drawn from a model; see [`schema::TRACE`].
+    /// Transmission opportunities drawn from a model; see [`schema::TRACE`].
     Drawn(Params),
 }
 
 impl Changes {
-    /// The rate for code that needs one number: the mean of what begins anew, the first positive
-    /// one of what does not; `None` where the scenario must give it.
+    /// The nominal rate, for code that needs one number: the mean of steps that repeat and of
+    /// traces, the first positive rate of other steps; `None` where the scenario must give it.
     fn nominal(&self) -> Option<Rate> {
         let rate = |bits: f64| Rate::from_bits_per_s((bits + 0.5).max(1.0) as u64);
         match self {
@@ -89,12 +90,12 @@ impl Changes {
         }
     }
 
-    /// Whether what it offers differs from seed to seed.
+    /// Whether the capacity differs from seed to seed.
     pub fn is_drawn(&self) -> bool {
         matches!(self, Changes::Drawn(_))
     }
 
-    /// Writes its fields, whose names begin with `prefix`.
+    /// Writes the fields that describe the changes; their names begin with `prefix`.
     pub(super) fn write(&self, prefix: &str, object: &mut Map<String, Json>) {
         let time = |nanos: u64| json!(format!("{} s", nanos as f64 / 1e9));
         match self {
@@ -130,9 +131,10 @@ impl Changes {
     }
 }
 
-/// Takes the changes of both directions out of a link's table, and puts the nominal rates that
-/// follow from them in. The reverse direction changes as the forward one unless the table says
-/// anything of its rate. Columns of a recorded line that hold a delay or a loss become effects.
+/// Removes the changes of both directions from a link's table, and inserts the nominal rates that
+/// follow from them. The reverse direction changes as the forward one does, unless the table gives
+/// a rate of the reverse direction. Columns of a recorded line that hold delays or losses become
+/// effects.
 pub(super) fn take(
     path: &str,
     table: &mut Map<String, Json>,
@@ -273,10 +275,10 @@ fn read_trace(
     Ok(Changes::Trace { file, milliseconds, bytes, listed })
 }
 
-/// The numbers of a trace in Mahimahi's format.
+/// Reads the numbers, in ms, of a trace in Mahimahi's format.
 ///
 /// # Errors
-/// A sentence: a line that is no such number, or too many.
+/// A sentence, if a line is no such number, or if there are too many lines.
 pub(super) fn opportunities(text: &str) -> Result<Vec<u64>, String> {
     let lines = text.lines().map(str::trim).enumerate();
     let mut milliseconds = Vec::new();
@@ -297,8 +299,8 @@ pub(super) fn opportunities(text: &str) -> Result<Vec<u64>, String> {
     Ok(milliseconds)
 }
 
-/// The steps of a recorded line's rate; its other columns go to `others` with the kind of effect that
-/// they are.
+/// Reads the steps of a recorded line's rate. Its other columns are appended to `others`, each with
+/// the kind of effect that it becomes.
 fn read_recording(
     recording: &Recording,
     others: &mut Vec<(&'static str, Timed)>,

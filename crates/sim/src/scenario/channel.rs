@@ -1,4 +1,5 @@
-//! What a link may be in place of a wire: `wifi = { … }`, … Each kind is a file and a line of [`CHANNELS`].
+//! Channels that a link may use instead of a wire: `wifi = { … }`, … Each kind is a file and a line
+//! of [`CHANNELS`].
 
 mod cell;
 mod docsis;
@@ -15,7 +16,7 @@ pub use cell::Cell;
 pub use docsis::Docsis;
 pub use wifi::Wifi;
 
-/// A channel that packets contend, ask or wait for, in place of a wire.
+/// A channel instead of a wire: packets contend for it, or wait until they are scheduled.
 #[derive(Clone, Debug)]
 pub enum Channel {
     /// An access point and its stations.
@@ -26,24 +27,24 @@ pub enum Channel {
     Cell(Cell),
 }
 
-/// A kind of channel, for reading and describing.
+/// A kind of channel, for reading and describing scenarios.
 pub struct Kind {
-    /// The field of a link.
+    /// Name of the link's field that describes such a channel.
     pub name: &'static str,
-    /// Its fields that are no parameters.
+    /// Fields of the channel that are not parameters.
     pub structure: &'static [[&'static str; 4]],
-    /// Its parameters.
+    /// Parameters of the channel.
     pub fields: &'static [Field],
     /// Names of the parameters that must be given.
     pub required: &'static [&'static str],
     read: fn(&str, &Json) -> Result<Channel, ScenarioError>,
 }
 
-/// All kinds.
+/// All kinds of channels.
 pub static CHANNELS: &[Kind] = &[wifi::KIND, docsis::KIND, cell::KIND];
 
 impl Channel {
-    /// The channel of a link, whose field is taken out of its table.
+    /// Reads the channel of a link, and removes its field from the link's table.
     pub(super) fn take(
         path: &str,
         section: &mut Section,
@@ -68,7 +69,7 @@ impl Channel {
         Ok(found.map(|(_, channel)| channel))
     }
 
-    /// Writes it into the table of its link, as it is read.
+    /// Writes the channel into the table of its link, in the form in which it is read.
     pub(super) fn write(&self, link: &mut Map<String, Json>) {
         let (name, json) = match self {
             Channel::Wifi(wifi) => ("wifi", wifi.write()),
@@ -78,7 +79,7 @@ impl Channel {
         link.insert(name.into(), json);
     }
 
-    /// Whether it is the channel of this direction, which else is a wire.
+    /// Whether this direction of the link uses the channel; otherwise it is a wire.
     pub(crate) fn is_of(&self, direction: Direction) -> bool {
         match self {
             Channel::Wifi(_) | Channel::Cell(_) => true,

@@ -1,4 +1,5 @@
-//! The effects of a link (`effects = [{ kind = "loss", share = 0.01 }]`), as a scenario says them.
+//! The effects of a link (`effects = [{ kind = "loss", share = 0.01 }]`), as a scenario describes
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -15,21 +16,21 @@ use crate::error::ScenarioError;
 use crate::scenario::section::Section;
 use crate::topology::Direction;
 
-/// Keys of an effect that are not parameters of its own.
+/// Keys that effects of all kinds have.
 const COMMON: &[&str] = &["kind", "direction"];
-/// In which directions an effect may act.
+/// The directions in which an effect may act.
 pub(crate) const DIRECTIONS: [&str; 3] = ["both", "forward", "reverse"];
-/// Rows of a table at most.
+/// Largest number of rows of a table.
 const MOST_ROWS: usize = 1_000_000;
 
 /// An effect of a link, with its checked parameters.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Its kind.
+    /// Kind of the effect.
     pub entry: &'static Entry,
-    /// Its parameters.
+    /// Parameters of the effect.
     pub params: Params,
-    /// Its tables, by their names.
+    /// Tables of the effect, by their names.
     pub tables: BTreeMap<&'static str, Timed>,
     /// The only direction in which it acts, if it does not act in both.
     pub only: Option<Direction>,
@@ -43,12 +44,12 @@ impl Effect {
         Effect { entry, params: Params::defaults(entry.about.fields), tables, only: Some(only) }
     }
 
-    /// Whether it acts in this direction.
+    /// Whether the effect acts in this direction.
     pub fn acts_on(&self, direction: Direction) -> bool {
         self.only.is_none_or(|only| only == direction)
     }
 
-    /// Builds it for a line of this nominal rate.
+    /// Builds the effect for a line of this nominal rate.
     ///
     /// # Errors
     /// A sentence, without the path of the effect.
@@ -124,14 +125,14 @@ fn read_one(path: &str, json: &Json) -> Result<Effect, ScenarioError> {
         tables.insert(table.name, timed);
     }
     let read = Effect { entry, params, tables, only };
-    // What its parameters demand of each other; the rate of the line is looked at later.
+    // The parameters are checked against each other here, with the line's rate later.
     let some_rate = Rate::from_bits_per_s(1_000_000_000_000);
     read.build(some_rate, Rng::named(0, ""))
         .map_err(|bad| ScenarioError(format!("{path}.{bad}")))?;
     Ok(read)
 }
 
-/// A list of pairs, or the column of a file.
+/// Reads a table: a list of pairs, or the column of a file.
 fn read_table(path: &str, table: &Table, json: &Json) -> Result<Timed, ScenarioError> {
     let wrong = |why: String| ScenarioError(format!("{path}: {why}"));
     if json.is_object() {
@@ -166,7 +167,7 @@ fn read_table(path: &str, table: &Table, json: &Json) -> Result<Timed, ScenarioE
     Timed::new(&read, None).map_err(wrong)
 }
 
-/// A number with a unit, or a bare one where the unit allows it.
+/// Reads a number with a unit, or a bare one where the unit allows it.
 pub(super) fn quantity(at: &str, json: &Json, unit: Unit, most: f64) -> Result<f64, ScenarioError> {
     let value = match (json.as_f64(), json.as_str()) {
         (Some(bare), _) if unit.may_be_bare() => bare,

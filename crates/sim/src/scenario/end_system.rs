@@ -8,18 +8,18 @@ use tcp::Controls;
 use crate::error::ScenarioError;
 use crate::scenario::section::Section;
 
-/// The congestion controls that a group's end systems may choose, and the source of the one that
-/// they do if it is a user's own.
+/// The congestion controls that a group's end systems may choose, and the source of the chosen one
+/// if a user supplied it.
 #[derive(Clone, Debug)]
 pub struct OwnControl {
-    /// What may be chosen.
+    /// The congestion controls that may be chosen.
     pub controls: Controls,
-    /// What stands for the name of a control that a user supplied.
+    /// The table, with its source, that stands for the name of a control that a user supplied.
     pub as_written: Option<Json>,
 }
 
 impl OwnControl {
-    /// Puts the source of a user's own control where its name stands.
+    /// Writes the source of a user's own control in place of its name.
     pub(super) fn write(&self, tcp: &mut Map<String, Json>) {
         let Some(program) = &self.as_written else { return };
         match tcp.get_mut(CONTROL) {
@@ -33,10 +33,11 @@ impl OwnControl {
 /// The parameter by which profiles offer congestion controls.
 const CONTROL: &str = "congestion";
 
-/// Other words for parameters of a profile.
+/// Aliases for parameters of a profile.
 pub(super) const ALIASES: &[(&str, &str)] = &[("window", "window_bytes"), ("min_rto", "rto_min")];
 
-/// The profile that `given`, what a group says at `path`, names, and its parameters.
+/// Reads the end system of a group from `given` at `path`: its profile and the profile's
+/// parameters.
 pub(super) fn read(
     path: &str,
     given: Option<&Json>,
@@ -60,15 +61,15 @@ pub(super) fn read(
     Ok((profile, params, OwnControl { controls: controls.clone(), as_written }))
 }
 
-/// A congestion control that a user supplied is given by a table of its own, with its name and its
-/// source, where other controls have their name: this puts the name in its place.
+/// Takes out the table, with name and source, by which a user's own congestion control is given,
+/// and puts the name of the control in its place.
 fn take_program(json: &mut Json) -> Option<Json> {
     let name = json.get_mut(CONTROL)?.get_mut("name").filter(|name| name.is_object())?;
     let own = name["name"].clone();
     Some(std::mem::replace(name, own))
 }
 
-/// Switches that `plain` had until version 0.2, and that are rules of the profile `ns3` now.
+/// Switches that `plain` had until version 0.2, and that are now rules of the profile `ns3`.
 const RULES_OF_NS3: &[&str] =
     &["sack_growth", "partial_ack", "impatient", "backoff_ends", "ack_first"];
 
@@ -89,8 +90,8 @@ fn profiles() -> Vec<&'static str> {
     tcp::PROFILES.iter().map(|entry| entry.about.name).collect()
 }
 
-/// Profiles and congestion controls are different lists: of a name sought in the wrong one, the line
-/// to write. It continues a path.
+/// The line to write instead of a congestion control given as a profile, or of a profile given as a
+/// congestion control; the text continues a path.
 fn mistaken(json: &Json) -> Option<String> {
     let profile = json.as_str().or(json["profile"].as_str());
     let control = json[CONTROL].as_str().or(json[CONTROL]["name"].as_str());
@@ -104,7 +105,7 @@ fn mistaken(json: &Json) -> Option<String> {
     }
 }
 
-/// What to write in place of a profile that is none, if it is something else.
+/// The line to write instead of an unknown profile, if its name resembles something else.
 fn no_profile(name: &str) -> Option<String> {
     let controls: Vec<&str> = tcp::controls().map(|about| about.name).collect();
     if controls.contains(&name) {
@@ -126,7 +127,8 @@ fn no_profile(name: &str) -> Option<String> {
     ))
 }
 
-/// The line that chooses a congestion control, or the one that is meant, with the youngest profile.
+/// The line that chooses a congestion control, or the one with the most similar name, with the
+/// newest profile.
 fn line_for(control: &str) -> Option<String> {
     let names: Vec<&str> = tcp::controls().map(|about| about.name).collect();
     let known = names.contains(&control);
@@ -138,7 +140,7 @@ fn line(entry: &tcp::Entry, field: &str, value: &str) -> String {
     format!("tcp = {{ profile = \"{}\", {field} = \"{value}\" }}", entry.about.name)
 }
 
-/// The youngest profile of which a parameter can be `value`, and that parameter.
+/// The newest profile with a parameter that can be `value`, and that parameter.
 fn offering(value: &str) -> Option<(&'static tcp::Entry, &'static Field)> {
     let has = |field: &&Field| matches!(field.kind, Kind::Choice(all) if all.contains(&value));
     let of = |entry: &'static tcp::Entry| Some((entry, entry.about.fields.iter().find(has)?));

@@ -1,4 +1,4 @@
-//! What surrounds an IP packet on a link, by name.
+//! Link-layer framings by name.
 
 use packet::{Cells, Framing};
 
@@ -6,12 +6,12 @@ const fn named(name: &'static str, overhead: u64, least: u64, cells: Cells) -> N
     Named { name, framing: Framing { overhead, least, cells } }
 }
 
-/// A rule and its name.
+/// A framing and its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
-    /// What a scenario calls it.
+    /// Name of the framing in scenarios.
     pub name: &'static str,
-    /// The rule.
+    /// Overhead, smallest size and cells of the framing.
     pub framing: Framing,
 }
 
@@ -46,7 +46,7 @@ pub const NAMES: [&str; FRAMINGS.len()] = {
     names
 };
 
-/// The rule of this name.
+/// The framing with this name.
 pub fn find(name: &str) -> Option<Framing> {
     FRAMINGS.iter().find(|known| known.name == name).map(|known| known.framing)
 }

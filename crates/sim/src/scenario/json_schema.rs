@@ -1,6 +1,6 @@
-//! The JSON schema (draft 2020-12) of scenario files, for editors that complete and underline: made
-//! of the tables that the checks read. Quantities are text whose unit a pattern knows; what one
-//! field demands of another is left to the checks.
+//! The JSON schema (draft 2020-12) of scenario files, for editors that complete and check them. It
+//! is made from the tables that the checks of scenarios read. Quantities are text whose unit a
+//! pattern matches; dependencies between fields are left to the checks.
 
 use packet::About;
 use packet::params::{Field, Kind, Value};
@@ -12,11 +12,11 @@ use super::channel::CHANNELS;
 use super::{access, end_system, schema};
 use crate::effect::EFFECTS;
 
-/// The schema of a bare scenario. Its `$defs` are for formats that build on it (experiments):
-/// `scenario` demands no key, since what is missing may come from elsewhere.
+/// The schema of a scenario. Its `$defs` are for formats that build on it (experiments): there
+/// `scenario` requires no key, since missing ones may come from elsewhere.
 pub fn json_schema() -> Json {
     let scenario = table(schema::SCENARIO_STRUCTURE, &[schema::SCENARIO]);
-    // Said again rather than referred to: editors do not know `unevaluatedProperties`.
+    // Properties are repeated and not referenced: editors do not know `unevaluatedProperties`.
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scenario of aqmlab",
@@ -92,7 +92,7 @@ fn count() -> Json {
     json!({"type": "integer", "minimum": 1})
 }
 
-/// A table that has these keys and no others.
+/// Schema of a table that has these keys and no others.
 fn object(properties: Map<String, Json>, required: &[&str]) -> Json {
     json!({
         "type": "object", "properties": properties, "required": required,
@@ -116,7 +116,7 @@ fn described(mut of: Json, meaning: &str) -> Json {
     of
 }
 
-/// What a key holds that is no parameter, wherever it stands.
+/// Schema of the value of a key that is not a parameter, in any section.
 fn structure(name: &str) -> Json {
     match name {
         "name" | "group" => text(name).1,
@@ -126,7 +126,7 @@ fn structure(name: &str) -> Json {
         "link" | "traffic" | "script" => list(reference(name)),
         "forward" | "reverse" => reference("queue"),
         "drop" | "mark" | "sent" => reference("numbers"),
-        // Users by another word, or the numbers of those whom a rule of a script is about.
+        // `flows` is another word for users or, in a rule of a script, the numbers of users.
         "flows" => any([reference("count"), reference("numbers")]),
         "via" | "queues" => list(text(name).1),
         "effects" => list(reference("effect")),
@@ -144,7 +144,7 @@ fn structure(name: &str) -> Json {
     }
 }
 
-/// A parameter: its name, and what it may be.
+/// Name and schema of a parameter.
 fn property(field: &Field) -> (String, Json) {
     let of = match field.kind {
         Kind::Switch => json!({"type": "boolean"}),
@@ -191,12 +191,12 @@ fn real(unit: Unit, (min, max): (f64, f64), open: bool) -> Json {
     any([number, in_units(unit)])
 }
 
-/// Where a quantity of this kind is said once for all.
+/// Reference to the definition of quantities of this kind.
 fn in_units(unit: Unit) -> Json {
     reference(if unit == Unit::None { "number" } else { unit.name() })
 }
 
-/// A number with a unit of this kind, as text.
+/// Schema of a number with a unit of this kind, as text.
 fn quantity(unit: Unit, meaning: &str) -> Json {
     let units: Vec<&str> = unit.written().collect();
     let pattern = format!(r"^\s*[-+0-9.][-+0-9.eE/]*\s*({})\s*$", units.join("|"));
@@ -208,7 +208,7 @@ fn quantity(unit: Unit, meaning: &str) -> Json {
     }
 }
 
-/// A shipped table's name, or a table of whatever its kind needs.
+/// Schema of a distribution: the name of a shipped table, or a table with the fields of its kind.
 fn distribution() -> Json {
     let names = schema::DISTRIBUTION_STRUCTURE.iter().map(|row| row[0]);
     let kinds: Vec<&str> = names.filter(|name| !name.contains(['(', ','])).collect();
@@ -233,8 +233,8 @@ fn default(field: &Field) -> Option<Json> {
     }
 }
 
-/// One of these by name, bare or in a table under `key` with its own fields; `aliases` are other
-/// words for some.
+/// Schema of a choice among variants: a bare name, or a table with the name under `key` and the
+/// variant's own fields; `aliases` are other names of some fields.
 fn variants<'a>(
     key: &str,
     known: impl Iterator<Item = (&'a str, &'a str, &'a [Field])> + Clone,
@@ -254,14 +254,14 @@ fn variants<'a>(
     one_of(std::iter::once(json!({"enum": names})).chain(tables))
 }
 
-/// A trace or a recorded line in a file.
+/// Schema of a trace or a recorded line in a file.
 fn trace_file() -> Json {
     let mut own = properties(&[], &[schema::TRACE_FILE]);
     own.extend([text("file"), text("text")]);
     object(own, &[])
 }
 
-/// One effect of a link: its kind alone, or a table with its parameters and its tables.
+/// Schema of one effect of a link: its kind alone, or a table with its parameters and its tables.
 fn effects() -> Json {
     let names: Vec<&str> = EFFECTS.iter().map(|entry| entry.about.name).collect();
     let tables = EFFECTS.iter().map(|entry| {
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(red["properties"]["max_p"]["anyOf"][0]["maximum"], 1.0);
     }
 
-    /// The table of a variant.
+    /// The schema of the table of a variant.
     fn variant<'a>(all: &'a Json, kind: &str, key: &str, name: &str) -> &'a Json {
         let mut tables = all["$defs"][kind]["oneOf"].as_array().unwrap().iter();
         tables.find(|one| one["properties"][key]["const"] == name).unwrap()

@@ -1,4 +1,4 @@
-//! The limit of a queue that gives none, where its link is of a kind of access.
+//! The limit of a queue that gives none, on a link with a kind of access.
 
 use aqm::Line;
 use serde_json::{Value as Json, json};
@@ -9,16 +9,17 @@ use crate::memory::construct;
 use crate::scenario::access;
 use crate::topology::Direction;
 
-/// Fields by which disciplines say how much may wait, the nearest to an access's bytes first.
+/// Fields that limit the backlog of disciplines; those in bytes, as an access gives the limit,
+/// first.
 const LIMITS: [&str; 3] = ["limit_bytes", "memory_limit", "limit"];
-/// A packet of an access whose room is counted in packets, bytes.
+/// Bytes per packet for a discipline whose limit is in packets.
 const FULL_PACKET: u64 = 1_500;
 
-/// The queue written as `json`, which `read` reads. Where that says nothing of its room, it has the access's: in bytes
-/// where the discipline counts them, else in full packets.
+/// Reads with `read` the queue written as `json`. If it gives no limit, it gets that of the access:
+/// in bytes if the discipline counts bytes, else in full packets.
 ///
 /// # Errors
-/// As `read`, and if the discipline can do nothing with such a room.
+/// As `read`, and if the discipline refuses such a limit.
 pub(super) fn read(
     read: impl Fn(Option<&Json>) -> Result<Queue, ScenarioError>,
     path: &str,
@@ -32,7 +33,7 @@ pub(super) fn read(
     let has = |room: &&str| queue.entry.about.fields.iter().any(|field| field.name == *room);
     let known: Vec<&str> = LIMITS.into_iter().filter(has).collect();
     let said = known.iter().any(|room| queue.params.given(room));
-    // What is wrong without it is said later.
+    // Mistakes that have nothing to do with the limit are reported later.
     if said || construct(&queue, line).is_err() {
         return Ok(queue);
     }

@@ -1,4 +1,4 @@
-//! Scenarios from JSON: every field by its path, every mistake one sentence.
+//! Reads scenarios from JSON; every mistake is reported in one sentence with the path of the field.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -141,7 +141,7 @@ impl<'a> Links<'a> {
     }
 }
 
-/// A queue: the name of its discipline, or a table with parameters. A discipline that a user
+/// Reads a queue: the name of its discipline, or a table with parameters. A discipline that a user
 /// supplied is given by a table of its own, with its name and its source.
 fn read_queue(
     path: &str,
@@ -231,7 +231,7 @@ fn read_start_after(path: &str, json: Option<&Json>) -> Result<Option<StartAfter
     Ok(Some(StartAfter { group, delay }))
 }
 
-/// An application without users is given by its rate or by a load.
+/// Checks that an application without users is given by its rate or by a load.
 fn check_rate(
     path: &str,
     users_word: &str,
@@ -256,7 +256,7 @@ fn check_rate(
     }
 }
 
-/// Places of the links that a group crosses.
+/// Indices of the links that a group crosses.
 fn read_via(path: &str, json: Option<&Json>, links: &Links) -> Result<Vec<usize>, ScenarioError> {
     let Some(json) = json else { return Ok((0..links.names.len()).collect()) };
     let wrong = || ScenarioError(format!("{path}.via: must be a list of link names"));
@@ -278,8 +278,8 @@ fn read_record(json: Option<&Json>) -> Result<(Params, Vec<String>), ScenarioErr
     Ok((section.rest(schema::RECORD, &["queues"])?, queues))
 }
 
-/// The scenario with the queues that are recorded: by default that of the first link in the direction of
-/// the first group's data.
+/// Completes the scenario with the queues that are recorded: by default the queue of the first link
+/// in the direction of the first group's data.
 fn with_queues(mut scenario: Scenario, studied: Direction) -> Result<Scenario, ScenarioError> {
     if scenario.queues.is_empty() {
         let first = scenario.links.first().map(|link| match link.clients_per_link() {

@@ -1,21 +1,21 @@
-//! Recorded lines as people have them: CSV with a column of times and columns of the rate, the delay
-//! and the loss at these times, in the units that the header names.
+//! Recorded line conditions in CSV files: a column of times, and columns of the rate, the delay and
+//! the loss at these times, in the units that the header names.
 
 use crate::effect::timed::Timed;
 
-/// What is missing where a table names a file whose content was not read.
+/// The error for a table that names a file whose content was not read.
 pub(super) const NO_TEXT: &str = "has no text, the content of the file; start the run with the aqmlab command \
      or aqmlab.run, which read it";
 
-/// A place in a scenario with the file that it names, as an error says it.
+/// A path in a scenario with the file that it names, for error messages.
 pub(super) fn place(at: &str, file: Option<&str>) -> String {
     file.map_or_else(|| at.to_owned(), |file| format!("{at} ({file})"))
 }
 
-/// Rows at most.
+/// Largest number of rows.
 const MOST_ROWS: usize = 1_000_000;
 
-/// What columns hold, with the words by which headers call them.
+/// The known kinds of columns, with the words by which headers call them.
 const COLUMNS: [(&str, &[&str]); 5] = [
     ("time", &["time", "timestamp", "t", "ts", "elapsed", "date"]),
     (
@@ -38,7 +38,8 @@ const COLUMNS: [(&str, &[&str]); 5] = [
     ("loss", &["loss", "plr", "lost"]),
 ];
 
-/// Units of each: the word of a header, in lower case but for the bytes' B, and its factor.
+/// Units of times, rates and shares: the word of a header, in lower case except for the B of bytes,
+/// and its factor to s, bit/s or 1.
 const TIMES: &[(&str, f64)] = &[
     ("s", 1.0),
     ("sec", 1.0),
@@ -84,28 +85,28 @@ const SHARES: &[(&str, f64)] = &[
     ("frac", 1.0),
 ];
 
-/// A recorded line.
+/// A recording of a line's rate, delay and loss.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// When each row begins to hold, ns after the first.
+    /// Time from which each row is valid, ns after the first row.
     pub times: Vec<u64>,
-    /// The rate, bit/s.
+    /// Rate in each row, bit/s, if there is such a column.
     pub rate: Option<Vec<f64>>,
-    /// The delay one way, s.
+    /// One-way delay in each row, s, if there is such a column.
     pub delay: Option<Vec<f64>>,
-    /// The share of packets that is lost.
+    /// Share of packets that is lost in each row, if there is such a column.
     pub loss: Option<Vec<f64>>,
-    /// When the recording begins anew, ns: the last row holds as long as the one before it.
+    /// Time after which the recording repeats, ns: the last row lasts as long as the one before it.
     pub period: u64,
 }
 
-/// Whether this is a table of times and values, and no list of milliseconds.
+/// Whether a file is a table of times and values, and not a list of milliseconds.
 pub(super) fn is_recording(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
     lines.next().is_some_and(|line| line.contains([',', ';', '\t', ' ']))
 }
 
-/// A column that is used: what it holds, and the factor to its unit here.
+/// A column that is used: its index, what it holds, and the factor to our unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Column {
     place: usize,
@@ -114,8 +115,8 @@ struct Column {
 }
 
 impl Recording {
-    /// Reads a recording. Without a header the first column is the time in s and the second the rate
-    /// in Mbit/s, as in Pensieve's traces. Rows hold from their time to that of the next.
+    /// Reads a recording. Without a header the first column is the time in s and the second the
+    /// rate in Mbit/s, as in Pensieve's traces. A row is valid from its time to that of the next.
     ///
     /// # Errors
     /// A sentence: what is wrong and where.
@@ -186,10 +187,10 @@ impl Recording {
         })
     }
 
-    /// One of its columns as steps that begin anew at its end.
+    /// A column of the recording as steps, which repeat at its end.
     ///
     /// # Errors
-    /// A sentence: it has no such column.
+    /// A sentence, if the recording has no such column.
     pub fn column(&self, name: &str) -> Result<Timed, String> {
         let of = match name {
             "rate" => &self.rate,
@@ -222,7 +223,7 @@ fn read_header(heads: &[String]) -> Result<Vec<Column>, String> {
     for (place, head) in heads.iter().enumerate() {
         let Some(column) = read_head(place, head)? else { continue };
         match columns.iter().find(|known| known.what == column.what) {
-            // Downloads and uploads, or a rate and a shaper's: which of them is meant is not known.
+            // Such as a download and an upload: which of them is meant is not known.
             Some(known) if column.what == "rate" => {
                 let other = &heads[known.place];
                 return Err(format!("two columns are rates, {other:?} and {head:?}; keep one"));
@@ -247,7 +248,8 @@ fn read_header(heads: &[String]) -> Result<Vec<Column>, String> {
     Ok(columns)
 }
 
-/// What a head says: `rate_mbps`, `Throughput (Mbit/s)`, `delay [ms]`; none if it is not known.
+/// Parses the header of a column, such as `rate_mbps`, `Throughput (Mbit/s)` or `delay [ms]`;
+/// `None` if it is of no known kind.
 fn read_head(place: usize, head: &str) -> Result<Option<Column>, String> {
     let parts =
         head.split(['_', ' ', '(', ')', '[', ']', '-', '.']).filter(|part| !part.is_empty());

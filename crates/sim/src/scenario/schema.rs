@@ -35,7 +35,7 @@ pub const NETWORK_STRUCTURE: &[[&str; 4]] = &[[
     "Round-trip propagation time: one for all (rtt = \"100 ms\"), a list that the users or flows of each group take in turn, each group from the first, and connections of an open-loop model draw from (rtt = [\"10 ms\", \"200 ms\"]), \"tcpeval\" for the nine of the Common TCP Evaluation Suite (4, 28, 54, 74, 98, 124, 150, 174, 200 ms), one drawn for each connection, or a range, see rtt.",
 ]];
 
-/// How a scenario names [`crate::topology::TCPEVAL_MS`].
+/// Name by which scenarios choose the round-trip times [`crate::topology::TCPEVAL_MS`].
 pub const TCPEVAL: &str = "tcpeval";
 
 /// Structural fields of `[[traffic]]`.
@@ -98,10 +98,10 @@ pub const SCRIPT_STRUCTURE: &[[&str; 4]] = &[
     ["flows", "number or list", "all", "Numbers of the users or flows it is about, from 1."],
 ];
 
-/// A count of [`SCRIPT`]: data packets by their first transmission.
+/// Value of `count` in [`SCRIPT`]: data packets are counted by their first transmission.
 pub const COUNT_DATA: &str = "data";
 
-/// A rule of `[[traffic]]`'s `script`.
+/// Parameters of a rule of `[[traffic]]`'s `script`.
 pub const SCRIPT: &[Field] = &[
     Field::new(
         "count",
@@ -130,7 +130,7 @@ pub const START_AFTER_STRUCTURE: &[[&str; 4]] = &[[
     "Name of the other group. It has started when the first of its sources opens a connection or sends a datagram; if none does, this one never begins.",
 ]];
 
-/// `start_after = { group = "…", delay = "…" }` of `[[traffic]]`.
+/// Parameters of `start_after = { group = "…", delay = "…" }` of `[[traffic]]`.
 pub const START_AFTER: &[Field] = &[Field::new("delay", time(0.0, false), Value::Real(0.0))
     .meaning("How long after the other group's start.")
     .source("constructed")];
@@ -175,7 +175,7 @@ pub const RECORD_STRUCTURE: &[[&str; 4]] = &[[
     "Ports whose queue is sampled, for example bottleneck.forward. The first is the studied one, which the summary is about; by default that of the first link in the direction of the first group's data.",
 ]];
 
-/// The top level.
+/// Parameters of the top level.
 pub const SCENARIO: &[Field] = &[
     Field::new("duration", time(0.0, true), Value::Unset)
         .meaning("Simulated time of the run, warm-up included.")
@@ -196,10 +196,10 @@ pub const SCENARIO: &[Field] = &[
         .source("constructed"),
 ];
 
-/// Machines of one side: what packets name one by has 16 bits.
+/// Largest number of machines on one side: packets name a machine by 16 bits.
 const MOST_MACHINES: u64 = 65_535;
 
-/// `[network]`.
+/// Parameters of `[network]`.
 pub const NETWORK: &[Field] = &[
     Field::new("clients", Kind::whole(Unit::Count, 1, MOST_MACHINES), Value::Whole(7))
         .meaning(
@@ -226,7 +226,8 @@ pub const NETWORK: &[Field] = &[
         .source("constructed: no quantisation"),
 ];
 
-/// `[network.rtt]`: round-trip propagation times, all of it at the clients' entrance.
+/// Parameters of `[network.rtt]`: round-trip propagation times. The whole delay is added at the
+/// clients' entrance.
 pub const RTT: &[Field] = &[
     Field::new("min", time(0.0, false), Value::Real(0.014))
         .meaning("Smallest round-trip propagation time.")
@@ -245,7 +246,7 @@ pub const RTT: &[Field] = &[
         .source("constructed: the paper does not say"),
 ];
 
-/// Fields of `[[traffic]]`, which come before those of its application.
+/// Parameters of `[[traffic]]`, which come before those of its application.
 pub const TRAFFIC: &[Field] = &[
     Field::new("users", Kind::whole(Unit::Count, 1, 100_000_000), Value::Unset)
         .meaning("Number of users or flows.")
@@ -268,7 +269,7 @@ pub const TRAFFIC: &[Field] = &[
         .source("RFC 2474"),
 ];
 
-/// `[record]`.
+/// Parameters of `[record]`.
 pub const RECORD: &[Field] = &[
     Field::new("queue_every", time(0.0, true), Value::Real(0.003))
         .meaning("Distance of queue-length samples.")

@@ -1,4 +1,4 @@
-//! Which packets a scenario drops or marks by their numbers.
+//! Scripts: rules that drop or mark packets by their numbers.
 
 use packet::params::Params;
 use serde_json::{Map, Value as Json, json};
@@ -8,22 +8,22 @@ use crate::error::ScenarioError;
 use crate::scenario::schema;
 use crate::scenario::section::Section;
 
-/// Numbers in a list, and the largest one.
+/// Largest number of entries in a list, and the largest entry.
 const MOST_NUMBERS: usize = 1_000_000;
 const MOST: u64 = 1 << 53;
 
-/// Packets of a group that are dropped or marked by one rule.
+/// A rule that drops or marks packets of a group.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// They are marked; else dropped.
+    /// Whether the packets are marked; otherwise they are dropped.
     pub marks: bool,
-    /// Their numbers from 1, ascending.
+    /// Numbers of the packets from 1, ascending.
     pub numbers: Vec<u64>,
-    /// Which transmissions of such a packet, from 1, ascending.
+    /// Which transmissions of such a packet the rule applies to, from 1, ascending.
     pub sent: Vec<u64>,
     /// Numbers of the users or flows from 1, ascending; empty for all.
     pub flows: Vec<u64>,
-    /// What is counted, who sends; see [`schema::SCRIPT`].
+    /// Parameters of the rule: what is counted, and which side sends; see [`schema::SCRIPT`].
     pub params: Params,
 }
 
@@ -71,7 +71,8 @@ fn read_rule(path: &str, json: &Json) -> Result<Rule, ScenarioError> {
     Ok(Rule { marks, numbers, sent, flows: flows.unwrap_or_default(), params })
 }
 
-/// Refuses numbers of users whom a group does not have; `users` is none where a load decides.
+/// Refuses numbers of users that a group does not have; `users` is `None` where a load decides
+/// their number.
 pub(super) fn check(path: &str, rules: &[Rule], users: Option<u64>) -> Result<(), ScenarioError> {
     let Some(users) = users else { return Ok(()) };
     for (i, rule) in rules.iter().enumerate() {
@@ -89,7 +90,7 @@ pub(super) fn check(path: &str, rules: &[Rule], users: Option<u64>) -> Result<()
     Ok(())
 }
 
-/// A number or a list of them, sorted.
+/// Reads a number or a list of numbers. Returns them sorted and without duplicates.
 fn numbers(at: &str, json: &Json) -> Result<Vec<u64>, ScenarioError> {
     let one = std::slice::from_ref(json);
     let items = json.as_array().map_or(one, Vec::as_slice);

@@ -1,4 +1,4 @@
-//! Reading JSON objects section by section, with the path of what is wrong.
+//! Reads JSON objects section by section; errors give the path of the wrong field.
 
 use packet::params::{Field, Params, Raw, unknown};
 use serde_json::Value as Json;
@@ -6,11 +6,11 @@ use testvec::parameters::raw;
 
 use crate::error::ScenarioError;
 
-/// One object of the scenario and its path.
+/// One JSON object of the scenario with its path, and its fields that are not read yet.
 pub struct Section<'a> {
     path: String,
     fields: Vec<(String, &'a Json)>,
-    /// Names in force and the aliases that the file writes for them.
+    /// Names of fields for which the file uses an alias, with that alias.
     written: Vec<(String, String)>,
 }
 
@@ -19,7 +19,7 @@ fn join(path: &str, field: &str) -> String {
 }
 
 impl<'a> Section<'a> {
-    /// The object at `path`.
+    /// Begins to read the object at `path`.
     pub fn of(path: &str, json: &'a Json) -> Result<Self, ScenarioError> {
         let object = json.as_object().ok_or_else(|| {
             let at = if path.is_empty() { "the scenario" } else { path };
@@ -29,7 +29,7 @@ impl<'a> Section<'a> {
         Ok(Section { path: path.to_owned(), fields, written: Vec::new() })
     }
 
-    /// A variant: its bare name, or a table whose field `key` names it.
+    /// Reads a variant: its bare name, or a table whose field `key` names it.
     pub fn variant(
         path: &str,
         json: &'a Json,
@@ -58,12 +58,12 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Whether a field is there.
+    /// Whether the object has a field that is not read yet.
     pub fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|(field, _)| field == name)
     }
 
-    /// A field that is read by the caller; it no longer counts as unknown.
+    /// Removes and returns a field, which the caller reads; it no longer counts as unknown.
     pub fn take(&mut self, name: &str) -> Option<&'a Json> {
         let index = self.fields.iter().position(|(n, _)| n == name)?;
         Some(self.fields.swap_remove(index).1)
@@ -80,7 +80,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A list of tables; missing is empty.
+    /// Removes and returns a list of tables; empty if the field is missing.
     pub fn list(&mut self, name: &str) -> Result<&'a [Json], ScenarioError> {
         match self.take(name) {
             None => Ok(&[]),
@@ -92,7 +92,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A list of texts; missing is empty.
+    /// Removes and returns a list of texts; empty if the field is missing.
     pub fn texts(&mut self, name: &str) -> Result<Vec<String>, ScenarioError> {
         let at = join(&self.path, name);
         let items = self.list(name)?;
@@ -103,7 +103,7 @@ impl<'a> Section<'a> {
             .collect()
     }
 
-    /// Lets `alias` stand for `name`; messages keep the word that the file has.
+    /// Accepts `alias` as another name of the field `name`; errors use the name that the file uses.
     pub fn rename(&mut self, alias: &str, name: &str) -> Result<(), ScenarioError> {
         let has = |n: &str, fields: &[(String, &Json)]| fields.iter().any(|(f, _)| f == n);
         if has(alias, &self.fields) && has(name, &self.fields) {
@@ -119,19 +119,19 @@ impl<'a> Section<'a> {
         Ok(())
     }
 
-    /// The word that the file has for the field `name`.
+    /// The name that the file uses for the field `name`.
     pub fn written(&self, name: &str) -> String {
         let alias = self.written.iter().find(|(known, _)| known == name);
         alias.map_or(name, |(_, alias)| alias).to_owned()
     }
 
-    /// What is left, checked against `fields`; `also` are names taken elsewhere, for the list
-    /// of known ones.
+    /// Checks the remaining fields against the table `fields`. `also` are names of fields that are
+    /// read elsewhere, which errors list as known.
     pub fn rest(self, fields: &'static [Field], also: &[&str]) -> Result<Params, ScenarioError> {
         self.split(fields, &[], also).map(|(params, _)| params)
     }
 
-    /// What is left, checked against two tables.
+    /// Checks the remaining fields against two tables.
     pub fn split(
         self,
         first: &'static [Field],

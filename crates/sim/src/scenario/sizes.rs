@@ -1,23 +1,24 @@
-//! How large a scenario may be: what the numbers of ports, routes, groups and users hold.
+//! Limits of a scenario's size, given by the integers that number its ports, routes, groups and
+//! users.
 
 use std::collections::HashSet;
 
 use super::{Rtt, Scenario, Traffic};
 use crate::error::ScenarioError;
 
-/// A packet counts the ports it has passed with 16 bits.
+/// Largest number of links: a packet counts the ports that it has passed with 16 bits.
 const MOST_LINKS: usize = 65_000;
-/// Tables number groups with 16 bits.
+/// Largest number of groups: tables number them with 16 bits.
 const MOST_GROUPS: usize = 65_535;
-/// Users are numbered with 32 bits.
+/// Largest number of users: they are numbered with 32 bits.
 const MOST_USERS: u64 = 4_000_000_000;
-/// Ports in all routes together, four bytes each.
+/// Largest number of ports in all routes together, which take four bytes each.
 const MOST_HOPS: u64 = 100_000_000;
 const MOST_PAIRS: u64 = 10_000_000;
 const MOST_SAMPLES: f64 = 1e8;
 
 impl Scenario {
-    /// Refuses what would not fit into the numbers that things are named by.
+    /// Refuses scenarios that exceed these limits.
     pub(super) fn check_sizes(&self) -> Result<(), ScenarioError> {
         let fail = |why: String| Err(ScenarioError(why));
         if self.links.len() > MOST_LINKS {
@@ -47,7 +48,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Every machine with a line of its own has routes of its own.
+    /// Refuses too many routes: every machine with a line of its own has routes of its own.
     fn check_routes(&self) -> Result<(), ScenarioError> {
         let machines = self.network.whole("clients") + self.network.whole("servers");
         let own = self.network.given("access_rate");
@@ -59,7 +60,7 @@ impl Scenario {
         };
         let different: HashSet<&[usize]> = self.traffic.iter().map(|t| t.via.as_slice()).collect();
         let hops: u64 = different.iter().map(|via| (via.len() as u64 + 1) * each).sum();
-        // And each group keeps its links and the places of its routes.
+        // Each group also keeps its links and the indices of its routes.
         let hops = hops + self.traffic.iter().map(|t| t.via.len() as u64 + each).sum::<u64>();
         if hops <= MOST_HOPS {
             return Ok(());
@@ -74,7 +75,7 @@ impl Scenario {
         }))
     }
 
-    /// A distance for each pair of machines is a table.
+    /// Refuses too many pairs of machines where each pair has a round-trip time in a table.
     fn check_pairs(&self) -> Result<(), ScenarioError> {
         let (clients, servers) = (self.network.whole("clients"), self.network.whole("servers"));
         let pairs = |rtt: &Rtt| matches!(rtt, Rtt::Range(rtt) if rtt.choice("draw") == "pair");

@@ -6,7 +6,7 @@ use super::recording::{Recording, is_recording};
 use crate::error::ScenarioError;
 use crate::port::capacity::{Listed, OPPORTUNITY_BYTES};
 
-/// Points of a curve.
+/// Number of points of a curve.
 const POINTS: usize = 60;
 
 /// A trace's file, as JSON: `format` (`opportunities` or `table`), `rows`, `lasts_s`, and in `series`
@@ -33,7 +33,7 @@ pub fn trace_shown(text: &str) -> Result<Json, ScenarioError> {
         }));
     }
     let milliseconds = super::changes::opportunities(text).map_err(ScenarioError)?;
-    // A file that no run could read has no mean either.
+    // A file that a run would refuse is refused here too.
     Listed::new(&milliseconds).map_err(ScenarioError)?;
     let last = milliseconds.last().copied().unwrap_or(1).max(1);
     // The rate over each millisecond that has an opportunity, 0 between them.

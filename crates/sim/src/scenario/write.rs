@@ -10,7 +10,7 @@ use super::{Changes, Effect, Link, Queue, Rtt, Scenario, Traffic, access};
 use crate::topology::Direction;
 
 impl Scenario {
-    /// As [`Scenario::to_json`], with what constructors have noted so far.
+    /// As [`Scenario::to_json`], with the effective values that constructors have recorded so far.
     pub(crate) fn written(&self) -> Json {
         let mut top = parameters::write(&self.params);
         top.insert("name".into(), json!(self.name));
@@ -44,9 +44,10 @@ fn rtt_json(rtt: &Rtt) -> Json {
     }
 }
 
-/// With the values that its constructor takes on this line; as written if it refuses them. The seed
-/// of a hash stays open where none was given: each run draws its own. A value that lies beyond its
-/// field's range follows from the others, and is left to them.
+/// A queue as JSON, with the values that its constructor uses on this line, or as written if the
+/// constructor refuses them. A hash seed that the user did not give is left out, because each run
+/// draws its own. A value outside its field's range is left out too, because it follows from the
+/// others.
 fn queue_json(queue: &Queue, line: &Line) -> Json {
     let drawn =
         |name: &str| name == aqm::HASH_SEED_FIELD && !queue.params.given(aqm::HASH_SEED_FIELD);
@@ -76,7 +77,7 @@ fn link_json(link: &Link) -> Json {
     if let Some(channel) = &link.channel {
         channel.write(&mut object);
     }
-    // A reverse direction of which nothing is said follows the forward one.
+    // Without a reverse rate, the reverse direction follows the forward one.
     let separate = link.params.given("reverse_rate");
     for direction in Direction::BOTH {
         let prefix = direction.prefix();
@@ -90,8 +91,8 @@ fn link_json(link: &Link) -> Json {
     Json::Object(object)
 }
 
-/// Every set parameter of which a constructor has not said that it has no effect next to the others: such a
-/// parameter would be refused when it is read.
+/// All set parameters except those that, according to a constructor, have no effect next to the
+/// others: such a parameter would be refused when it is read.
 fn in_effect(params: &Params) -> Map<String, Json> {
     let mut object = parameters::write(params);
     let idle = params.effective().filter(|(_, value)| *value == Value::Unset);
@@ -99,8 +100,8 @@ fn in_effect(params: &Params) -> Map<String, Json> {
     object
 }
 
-/// Whether acknowledgements come with every segment, whatever the default of their number: said of
-/// any other number, this is a mistake.
+/// Whether every segment is acknowledged at once. Then `ack_every` is written as 1, whatever its
+/// default, because any other number would be refused.
 fn never_waits(tcp: &Params) -> bool {
     let has = tcp.iter().any(|(field, _)| field.name == "delayed_ack");
     has && tcp.time("delayed_ack") == Duration::ZERO

@@ -11,7 +11,7 @@ use crate::scenario::channel::{Channel, Kind as ChannelKind};
 use crate::scenario::section::Section;
 use crate::topology::Direction;
 
-/// The line of the list of channels.
+/// The entry of mobile cells in the list of channels.
 pub(super) const KIND: ChannelKind = ChannelKind {
     name: "cell",
     structure: STRUCTURE,
@@ -20,7 +20,7 @@ pub(super) const KIND: ChannelKind = ChannelKind {
     read: |path, json| Ok(Channel::Cell(Cell::read(path, json)?)),
 };
 
-/// The cell of a link.
+/// The mobile cell of a link, as a scenario describes it.
 #[derive(Clone, Debug)]
 pub struct Cell {
     qualities: Vec<f64>,
@@ -38,7 +38,8 @@ const USUAL: [f64; 3] = [11.0, 11.0, 6.0];
 const SPAN: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 10.0, open: true };
 const SHARE: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 0.99, open: false };
 
-/// 3GPP TS 36.213, table 7.2.3-1 (64QAM), and TS 38.214, table 5.2.2.1-3 (256QAM).
+/// Spectral efficiencies of CQI 1 to 15, bit/s/Hz: 3GPP TS 36.213, table 7.2.3-1 (64QAM), and TS
+/// 38.214, table 5.2.2.1-3 (256QAM).
 const LTE: [f64; 15] = [
     0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023,
     4.5234, 5.1152, 5.5547,
@@ -48,7 +49,8 @@ const NR: [f64; 15] = [
     6.2266, 6.9141, 7.4063,
 ];
 
-/// Patterns of slots: which share of each slot's symbols is downlink, and which uplink. S has 10 symbols down and 2 up.
+/// Patterns of slots, with the share of each slot's symbols that is downlink, and the share that is
+/// uplink. The special slot S has 10 of 14 symbols down and 2 up.
 const DOWN: f64 = 10.0 / 14.0;
 const UP: f64 = 2.0 / 14.0;
 const PATTERNS: &[(&str, [&[f64]; 2])] = &[
@@ -145,19 +147,19 @@ impl Cell {
         Ok(Cell { qualities, params: section.rest(FIELDS, &["quality"])? })
     }
 
-    /// As it is read.
+    /// The description as JSON, in the form in which it is read.
     pub(super) fn write(&self) -> Json {
         let mut object: Map<String, Json> = parameters::write(&self.params);
         object.insert("quality".into(), json!(self.qualities));
         Json::Object(object)
     }
 
-    /// UEs, each with a queue in both directions; client machines are spread over them.
+    /// Number of UEs, each with a queue in both directions; client machines are spread over them.
     pub(crate) fn ues(&self) -> usize {
         self.qualities.len()
     }
 
-    /// What a port is built of.
+    /// The settings from which a port is built.
     pub(crate) fn settings(&self, direction: Direction) -> CellSettings {
         let p = &self.params;
         let (nr, downlink) = (p.choice("profile") == "nr", direction == Direction::Forward);

@@ -11,7 +11,7 @@ use crate::port::DocsisSettings;
 use crate::scenario::channel::{Channel, Kind as ChannelKind};
 use crate::scenario::section::Section;
 
-/// The line of the list of channels.
+/// The entry of DOCSIS in the list of channels.
 pub(super) const KIND: ChannelKind = ChannelKind {
     name: "docsis",
     structure: &[],
@@ -20,7 +20,7 @@ pub(super) const KIND: ChannelKind = ChannelKind {
     read: |path, json| Ok(Channel::Docsis(Docsis::read(path, json)?)),
 };
 
-/// The upstream of a link.
+/// The DOCSIS upstream of a link, as a scenario describes it.
 #[derive(Clone, Debug)]
 pub struct Docsis {
     params: Params,
@@ -94,12 +94,12 @@ impl Docsis {
         Ok(Docsis { params })
     }
 
-    /// As it is read.
+    /// The description as JSON, in the form in which it is read.
     pub(super) fn write(&self) -> Json {
         Json::Object(parameters::write(&self.params))
     }
 
-    /// What a port is built of.
+    /// The settings from which a port is built.
     pub(crate) fn settings(&self, rate: Rate, framing: Framing) -> DocsisSettings {
         let p = &self.params;
         let two = rate.bytes_per_s() * 2.0 * p.real("map_interval");

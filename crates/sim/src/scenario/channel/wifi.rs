@@ -12,14 +12,14 @@ use crate::scenario::channel::{Channel, Kind as ChannelKind};
 use crate::scenario::section::Section;
 use crate::topology::Direction;
 
-/// The radio channel of a link.
+/// The Wi-Fi channel of a link, as a scenario describes it.
 #[derive(Clone, Debug)]
 pub struct Wifi {
     rates: Vec<Rate>,
     params: Params,
 }
 
-/// The line of the list of channels.
+/// The entry of Wi-Fi in the list of channels.
 pub(super) const KIND: ChannelKind = ChannelKind {
     name: "wifi",
     structure: STRUCTURE,
@@ -46,7 +46,7 @@ const fn micros(name: &'static str, us: f64) -> Field {
 const ANOMALY: &str =
     "Høiland-Jørgensen et al., Ending the Anomaly (USENIX ATC 2017), section 3.1 (recalled)";
 
-/// Fields of `wifi`.
+/// Parameters of `wifi`.
 const FIELDS: &[Field] = &[
     Field::new("stack", Kind::Choice(&["driver", "stations"]), Value::Choice("driver"))
         .meaning(
@@ -145,7 +145,7 @@ const FIELDS: &[Field] = &[
 ];
 
 impl Wifi {
-    /// Reads the table.
+    /// Reads the table `wifi` of a link.
     fn read(path: &str, json: &Json) -> Result<Wifi, ScenarioError> {
         let fail = |why: &str| Err(ScenarioError(format!("{path}.rates: {why}")));
         let mut section = Section::of(path, json)?;
@@ -175,7 +175,7 @@ impl Wifi {
         Ok(Wifi { rates, params })
     }
 
-    /// As it is read.
+    /// The description as JSON, in the form in which it is read.
     pub(super) fn write(&self) -> Json {
         let mut object: Map<String, Json> = parameters::write(&self.params);
         let rates = self.rates.iter().map(|rate| json!(format!("{} bit/s", rate.bits_per_s())));
@@ -183,22 +183,22 @@ impl Wifi {
         Json::Object(object)
     }
 
-    /// How many stations there are at most; client machines are spread over them.
+    /// Number of stations, over which the client machines are spread.
     pub(crate) fn stations(&self) -> usize {
         self.rates.len()
     }
 
-    /// Disciplines of one direction.
+    /// Number of disciplines in one direction.
     pub(crate) fn disciplines(&self, direction: Direction) -> usize {
         if self.has_driver(direction) { 1 } else { self.rates.len() }
     }
 
-    /// Whether one discipline stands above a driver's FIFOs.
+    /// Whether one discipline serves all stations, above a driver's FIFOs.
     fn has_driver(&self, direction: Direction) -> bool {
         direction == Direction::Forward && self.params.choice("stack") == "driver"
     }
 
-    /// What a port is built of.
+    /// The settings from which a port is built.
     pub(crate) fn settings(&self, direction: Direction) -> WifiSettings {
         let p = &self.params;
         let room = if direction == Direction::Forward { "point_room" } else { "station_room" };
@@ -228,7 +228,7 @@ impl Wifi {
         }
     }
 
-    /// Times of the channel.
+    /// The timing of the channel.
     pub(crate) fn timing(&self) -> Timing {
         let time = |name: &str| -> Duration { self.params.time(name) };
         let slots = |name: &str| self.params.whole(name) as u32;

@@ -1,14 +1,14 @@
-//! The fields of a link and of what changes its rate.
+//! The fields of a link, and of the changes of its rate.
 
 use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
 
 use super::time;
 
-/// The queue of a link's direction that a scenario does not speak of.
+/// The discipline of a link's direction for which a scenario gives none.
 pub const DEFAULT_QUEUE: &str = "droptail";
 
-/// The field of a link that says how many client machines share a copy of it.
+/// Name of the link's field that gives the number of client machines per copy of the link.
 pub const CLIENTS_PER_LINK: &str = "clients_per_link";
 
 /// Structural fields of `[[link]]`.
@@ -98,7 +98,7 @@ pub const EFFECT_STRUCTURE: &[[&str; 4]] = &[
     ],
 ];
 
-/// `[[link]]`.
+/// Parameters of `[[link]]`.
 pub const LINK: &[Field] = &[
     Field::new("rate", Kind::from(Unit::Rate, 1.0, 1e15), Value::Unset)
         .meaning(
@@ -155,7 +155,7 @@ pub const LINK: &[Field] = &[
         .source("constructed: one link for all"),
 ];
 
-/// A trace of opportunities, `rate_trace = { file = "lte.trace", … }`.
+/// Parameters of a trace of transmission opportunities, `rate_trace = { file = "lte.trace", … }`.
 pub const TRACE_FILE: &[Field] = &[Field::new(
     "bytes",
     Kind::whole(Unit::Bytes, 1, 65_535),
@@ -167,7 +167,8 @@ pub const TRACE_FILE: &[Field] = &[Field::new(
 )
 .source("constructed: 1,500 B of IP, as Mahimahi's packets carry")];
 
-/// A model of opportunities, `rate_trace = { model = "sprout", … }`; rate is the middle of its range.
+/// Parameters of a random model of transmission opportunities, `rate_trace = { model = "sprout", …
+/// }`; the link's rate is the middle of the model's range.
 pub const TRACE: &[Field] = &[
     Field::new("model", Kind::Choice(&["sprout"]), Value::Choice("sprout"))
         .meaning(
