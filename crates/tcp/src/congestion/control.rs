@@ -139,7 +139,7 @@ pub struct Lost {
     pub app_limited: bool,
 }
 
-/// What a control does itself, and what it needs.
+/// Flags of a control: what it does itself, and what it needs from the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlFlags {
     /// The control sets `cwnd` itself at all times; otherwise the transport lowers `cwnd` to
@@ -207,7 +207,7 @@ impl<C: Control + Clone + 'static> Boxed for C {
 
 /// One connection's congestion control.
 pub trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
-    /// What the control does itself, and what it needs.
+    /// The flags: what the control does itself, and what it needs.
     fn flags(&self) -> ControlFlags {
         CLASSIC
     }

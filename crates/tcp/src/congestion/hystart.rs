@@ -23,7 +23,7 @@ const MAX_RISE: u32 = 16_000;
 const BURST: u64 = 65_536 - 320 - 1;
 const MAX_ACK_DELAY: u64 = 1_000;
 
-/// The state of one connection; times in microseconds.
+/// The state of HyStart for one connection; times in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HyStart {
     /// HyStart has ended slow start; only a timeout starts the search again.

@@ -21,7 +21,7 @@ const ROUNDS: u32 = 5;
 /// may do without; the limit matters only where more than eight are acknowledged at once.)
 const BURST: u64 = 8;
 
-/// What slow start does with an acknowledgement.
+/// The phase of slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
@@ -32,7 +32,7 @@ enum Phase {
     Over,
 }
 
-/// The state of one connection.
+/// The state of HyStart++ for one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HyStart {
     phase: Phase,

@@ -114,7 +114,7 @@ struct Prague {
     losing: bool,
     /// The window before the last loss, bytes.
     before_loss: f64,
-    /// Round trips since slow start.
+    /// Round trips since slow start ended.
     rounds: u32,
     /// Bytes reported since alpha's last sample, and the marked ones of these.
     delivered: u64,

@@ -16,7 +16,7 @@ use crate::send_state::{Flight, Window};
 pub(crate) struct Rfc9002;
 
 impl Control for Rfc9002 {
-    /// `OnPacketAcked` of appendix B.5.
+    /// RFC 9002 appendix B.5, `OnPacketAcked`.
     fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         if !ack.may_grow() || ack.segments == 0 {
             return;
@@ -27,7 +27,7 @@ impl Control for Rfc9002 {
         }
     }
 
-    /// `OnCongestionEvent` of appendix B.6.
+    /// RFC 9002 appendix B.6, `OnCongestionEvent`.
     fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, _cause: Cause, _now: Instant) {
         win.ssthresh = win.cwnd / 2;
     }

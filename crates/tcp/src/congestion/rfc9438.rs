@@ -98,7 +98,7 @@ struct Epoch {
 }
 
 impl Epoch {
-    /// W_cubic (equation 1).
+    /// W_cubic (equation 1): the window on the curve at time `t`, segments.
     fn w_cubic(&self, t: f64) -> f64 {
         let x = t - self.k;
         self.c * x * x * x + self.plateau

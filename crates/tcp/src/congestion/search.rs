@@ -57,7 +57,7 @@ const ALL: u64 = BINS + EXTRA;
 /// `TCP_INIT_CWND`: smallest window after a rollback, segments.
 const FIRST_WINDOW: u64 = 10;
 
-/// The state of one connection; times in microseconds.
+/// The state of SEARCH for one connection; times in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
     /// `search_window_duration_factor`, tenths; `search_thresh`, percent; `search_alpha`, first

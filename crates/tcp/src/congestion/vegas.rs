@@ -84,7 +84,7 @@ impl Vegas {
         self.samples += 1;
     }
 
-    /// The once-per-window decision.
+    /// Decides once per window whether the window grows or shrinks.
     fn judge(&mut self, win: &mut Window, base: Duration, rtt: Duration, ack: &AckSample) {
         let mss = win.mss();
         if win.cwnd < win.ssthresh {

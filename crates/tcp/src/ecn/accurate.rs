@@ -46,7 +46,7 @@ const THINNED: u16 = 4;
 
 impl Default for Counters {
     fn default() -> Self {
-        // Initial values of section 3.2.1.
+        // Initial values of RFC 9768 section 3.2.1.
         Counters {
             received: 5,
             reported: 5,
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn where_it_may_have_gone_round_the_safest_likely_case_is_taken() {
-        // The examples of appendix A.2.1.
+        // These are the examples of RFC 9768, appendix A.2.1.
         let mut sender = Counters::default();
         assert_eq!(marks(&mut sender, 7, 9), 2);
         let mut sender = Counters::default();

@@ -44,7 +44,7 @@ pub(crate) struct Bytes {
 
 impl Default for Bytes {
     fn default() -> Self {
-        // Initial values of section 3.2.1.
+        // Initial values of RFC 9768 section 3.2.1.
         let received = [1, 0, 1];
         Bytes {
             received,

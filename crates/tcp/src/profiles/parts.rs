@@ -28,7 +28,7 @@ fn host_routes(params: &Params, sendpipe: u64) -> Result<Remembers, BadParams> {
     }
 }
 
-/// The parts as a scenario chose them.
+/// The parts of an end system, as a scenario chose them.
 pub(super) struct Parts {
     pub mss: u64,
     /// Payload of a full segment, bytes: `mss` less the timestamps option.
@@ -54,12 +54,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Reads the shared fields.
+    /// Reads the fields that all tables have.
     pub fn read(params: &Params, controls: &Controls) -> Result<Parts, BadParams> {
         Parts::read_with(params, Chosen::read(params, "", controls)?)
     }
 
-    /// Reads the shared fields; the congestion control is `chosen`.
+    /// Reads the fields that all tables have; the congestion control is `chosen`.
     pub fn read_with(params: &Params, chosen: Chosen) -> Result<Parts, BadParams> {
         let timestamps = params.switch("timestamps");
         let mss = params.whole("mss");

@@ -39,7 +39,7 @@ pub(super) enum Mode {
 pub(super) struct Pace {
     mode: Mode,
     rtt_virtual: f64,
-    /// Bytes per second (`rate_bytes`).
+    /// The rate, bytes per second (`rate_bytes`).
     pub rate: f64,
     /// The rate before the last loss, bytes per second.
     before_loss: f64,
