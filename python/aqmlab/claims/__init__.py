@@ -1,5 +1,6 @@
-"""Claims of a paper, each with a rule that was written before the run, judged on our runs.
+"""Evaluates claims of a paper on simulated runs, each by a rule that was written before the run.
 
-`rule` reads them, `expression` computes with them, `evidence` finds the numbers, `judge` decides,
-`scorecard` says it with the evidence and `kept` reads what earlier commands said.
+`rule` reads the rules, `expression` computes their expressions, `evidence` finds the numbers in
+runs, `judge` decides, `scorecard` reports verdicts with their evidence, and `cache` reads verdicts
+of earlier commands.
 """

@@ -1,1 +1,1 @@
-"""From an experiment to its results, tables, verdicts, figures and report."""
+"""Carries out experiments: from a file to results, tables, verdicts, figures and report."""

@@ -1,5 +1,5 @@
-"""Loads to users (or to rates of connections): one calibration for each base whose groups have an
-axis `load`, and one for each kind of scenario that has a load itself."""
+"""Converts loads into users (or rates of connections): one calibration for each base whose groups
+have an axis `load`, and one for each kind of scenario that states a load itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from aqmlab.tables.loads import Target
 
 
 def how(experiment: Experiment, base: str | None) -> CalibrationRule:
-    """What the experiment says of the calibration of a base."""
+    """The experiment's rule for the calibration of a base."""
     for entry in experiment.calibration:
         if entry.base == base:
             return entry
@@ -41,7 +41,8 @@ def measure(
     laboratory: Laboratory,
     loads: list[str],
 ) -> dict:
-    """The line from users to bytes per second, and the users that offer each of these loads."""
+    """The calibration of a base: the fitted line from users to bytes per second, and the users that
+    offer each of these loads."""
     rule = how(experiment, base)
     first, *others = rule.places
     usual = {"duration": settings.duration, "warmup": settings.warmup}
@@ -70,7 +71,7 @@ def measure(
 
 
 def _loaded(scenario: Scenario, traffic: int) -> Scenario:
-    """The scenario with this group given by its load, as a calibration wants it."""
+    """The scenario with a load of 100 % for this group, as a calibration needs it."""
     groups = list(scenario["traffic"])
     groups[traffic] = {**without(groups[traffic], "users", calibrate.RATE), "load": "100%"}
     read = ("network", "link", "record", "name", "duration", "warmup")
@@ -86,7 +87,7 @@ def _rate_for(scenario: Scenario, traffic: int, load: str) -> float:
 
 
 def lookup(experiment: Experiment, calibrations: Mapping[str | None, dict]) -> Loads:
-    """What a load sets in the scenarios of a base."""
+    """A function that gives the fields and values that a load sets in the scenarios of a base."""
 
     def loads(base: str | None, load: str) -> dict[str, object]:
         number: object = calibrations[base]["users"][load]
@@ -108,7 +109,7 @@ def _open_loop(experiment: Experiment, base: str | None) -> bool:
 
 
 def loads_of(groups: Iterable[Group], base: str | None) -> list[str]:
-    """The loads of these groups on a base, and 100 %, smallest first."""
+    """The loads of these groups with a base, and 100 %, in ascending order."""
     found = {"100%"} | {
         value
         for group in groups
@@ -134,7 +135,7 @@ def placeholders(experiment: Experiment) -> Loads:
 def targets(
     experiment: Experiment, cell: Cell, calibrations: Mapping[str | None, dict]
 ) -> list[Target]:
-    """What the axis `load` of a cell requires of the groups of its base."""
+    """The target loads of traffic groups that the axis `load` of a cell sets."""
     group = next(group for group in experiment.group if group.name == cell.group)
     loads = [str(cell.axes[axis.name]) for axis in group.axes if axis.is_load]
     return [
@@ -148,11 +149,11 @@ def targets(
 def without_loads(
     experiment: Experiment, plan: Plan, laboratory: Laboratory
 ) -> tuple[Plan, dict[str, list[Target]], list[Calibration]]:
-    """The plan with users in the place of the loads that stand in its scenarios themselves.
+    """The plan with users in place of the loads that its scenarios state themselves.
 
-    Also gives the load required of each scenario, and the lines: scenarios that differ only in load
-    or
-    discipline share one. Each group is calibrated alone: on an uncongested link none feels others.
+    Also returns the target loads of each scenario, and the calibrations: scenarios that differ only
+    in load or discipline share one. Each group is calibrated alone, since on an uncongested link
+    groups do not affect each other.
     """
     lines: dict[str, Calibration] = {}
     settings = experiment.loads
@@ -187,7 +188,7 @@ def without_loads(
 
 
 def remarks(dataset: Dataset) -> list[str]:
-    """One line for each load of each scenario that its users did not offer."""
+    """A sentence for each load of each scenario that its users did not offer."""
     found: dict[tuple[str, int], str] = {}
     for cell, targets in zip(dataset.plan.cells, dataset.targets, strict=True):
         summaries = [run.summary for run in dataset.runs(cell)] if targets else []

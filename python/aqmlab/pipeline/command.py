@@ -1,4 +1,5 @@
-"""All steps of `aqmlab run` and `aqmlab study`: which experiments, where to, and what comes out."""
+"""All steps of `aqmlab run` and `aqmlab study`: choice of experiments and folders, runs, and
+output."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """An experiment that was carried out, or one figure of it."""
+    """The result of an experiment that was carried out, or one figure of it."""
 
     experiment: Experiment
     folder: Path
@@ -33,11 +34,11 @@ class StudyResult:
 
     @property
     def page(self) -> Path | None:
-        """The report, if one was written."""
+        """The path of the report; None if none was written."""
         return self.folder / "report.html" if self.result and self.result.report else None
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints of an experiment with groups, or of a figure."""
+        """The document that `--json` prints for an experiment with groups, or for a figure."""
         if self.result is None or self.result.report is None:
             return {"figure": str(self.figure)}
         found = dict(self.result.report)
@@ -46,7 +47,8 @@ class StudyResult:
 
 
 def chosen(name: str, part: list[str] | None, figure: str | None) -> Sequence[str]:
-    """The studies that a name stands for, before anything is discarded for them."""
+    """The names of the studies that a name denotes; their parts are checked before any folder is
+    changed."""
     every = name == registry.ALL
     if figure is not None and (part or every):
         raise SpecError("--figure draws one figure of one study: leave out --part and `all`")
@@ -61,7 +63,8 @@ def chosen(name: str, part: list[str] | None, figure: str | None) -> Sequence[st
 
 
 def with_claims(study: list[str] | None, out: Path | None, run: bool) -> list[str]:
-    """The studies whose claims are shown: those named, else all; `out` is that of one."""
+    """The studies whose claims are shown: those named, else all; `out` is the folder of a single
+    study."""
     named = study or shipped()
     if out is not None and len(named) != 1:
         raise SpecError("--out is the folder of one study: name it with --study")
@@ -92,12 +95,12 @@ def carry_out(
     simulate: Simulate | None = None,
     on: Cluster | None = None,
 ) -> StudyResult:
-    """Runs an experiment, or what one of its figures needs.
+    """Runs an experiment, or the runs that one of its figures needs.
 
-    What has groups, or says itself what is to be shown, is reported anyway. All goes into `out`, or
-    `within` it into a folder of its own. `fresh` discards what the folder holds, `refresh` only
-    what another version wrote. `given` are changes and seeds of a scenario (see `load`); `alter`
-    makes another experiment of it.
+    An experiment with groups, tables, figures or claims always gets a report. Results go into the
+    folder `out`, or with `within` into a subfolder of it. `fresh` discards the folder's contents,
+    `refresh` only those of another version. `given` has overrides and seeds of a scenario (see
+    `load`); `alter` changes the experiment.
     """
     from aqmlab.experiment.experiment import load
     from aqmlab.runs.store import Store
@@ -136,7 +139,7 @@ def carry_out(
 
 
 def notify(done: StudyResult) -> None:
-    """The findings, where the report or the figure is, and what a visitor takes home."""
+    """Prints the findings, the path of the report or figure, and a closing sentence."""
     from aqmlab.report import two_sets
 
     for line in done.document().get("lines", []):

@@ -1,9 +1,9 @@
-"""Numbers from elsewhere next to ours: another simulator's runs, or measurements, from text files.
+"""Compares runs with numbers from text files: another simulator's runs, or measurements.
 
-A file with a heading of measures (`queue_mean_packets,drop_rate`) has a line for each of their
-runs. A file of two columns without a heading is a trace, time in seconds and value, as ns-3's
-examples write queue lengths; several traces are several runs, each of which counts by its average
-over time.
+A file with a heading of measures (`queue_mean_packets,drop_rate`) has a line for each run of the
+other program. A file of two columns without a heading is a trace, time in seconds and value, as
+ns-3's examples write queue lengths; several traces are several runs, each of which counts by its
+average over time.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from aqmlab.tables.equivalence import INCONCLUSIVE, Margin, judge
 from aqmlab.tables.result import Result
 
 TRACED = "queue_time_mean_packets"
-"""What a trace is of unless another measure is named."""
+"""The measure of a trace if no other is named."""
 Trace = list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measure in both."""
+    """The comparison of one measure."""
 
     measure: str
     title: str
@@ -39,27 +39,27 @@ class Row:
     theirs: float
     theirs_half: float | None
     runs: tuple[int, int]
-    """Runs of ours, and of theirs."""
+    """Numbers of runs: aqmlab's, and the other program's."""
     margin: float
     verdict: str
-    """equivalent, different or inconclusive."""
+    """The verdict: `equivalent`, `different` or `inconclusive`."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came out, with what the traces were."""
+    """The result of a comparison, with notes and the traces that were read."""
 
     rows: list[Row]
     notes: list[str]
     traces: list[Trace]
 
     def document(self) -> dict[str, Any]:
-        """As JSON."""
+        """The comparison as a JSON document, without the traces."""
         return {"rows": [asdict(row) for row in self.rows], "notes": self.notes}
 
 
 def compare(result: Result, files: Sequence[Path], traced: str, margin: str) -> Comparison:
-    """Holds the runs of a folder against the files, by two one-sided tests at `margin`."""
+    """Compares the runs of a result with the files by two one-sided tests with `margin`."""
     runs = result.only()
     allowed = Margin(_share(margin))
     ours = [measure.numbers(run.summary) for run in runs]
@@ -129,7 +129,7 @@ def _interval(scenario: Scenario) -> tuple[float, float]:
 
 
 def average(trace: Trace, start: float, end: float) -> float:
-    """The average over time of a value that stays until the next, within the measured interval."""
+    """The time average, within the measured interval, of a value that holds until the next one."""
     first, last = trace[0][0], trace[-1][0]
     if last < start or first >= end:
         raise AqmlabError(
@@ -145,7 +145,7 @@ def average(trace: Trace, start: float, end: float) -> float:
 
 
 def _read(file: Path) -> dict[str, list[float]] | Trace:
-    """A table by measure, or a trace."""
+    """The content of a file: a table by measure, or a trace."""
     try:
         lines = [line for line in file.read_text("utf-8-sig").splitlines() if line.strip()]
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A measured file next to runs of the same test: series by series, by their means and quantiles."""
+"""Compares measured files with runs of the same test: each series by its mean and quantiles."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PINGS = (
     ("median", lambda v: quantile(v, 0.5)),
     ("95 %", lambda v: quantile(v, 0.95)),
 )
-"""What of round trips is compared."""
+"""The statistics of round-trip times that are compared."""
 
 
 def compare(result: Result, measured: Sequence[Path], margin: str) -> Comparison:
-    """Holds the runs of a folder against measured files of the same test."""
+    """Compares the runs of a result with measured files of the same test."""
     allowed = Margin(_share(margin))
     references = [measured_file.read(file) for file in measured]
     rows: list[Row] = []
@@ -48,7 +48,8 @@ def compare(result: Result, measured: Sequence[Path], margin: str) -> Comparison
 
 
 def _test_of(reference: Reference) -> str:
-    """The test of a measured file; of a tool that names none of ours, one with such a series."""
+    """The test of a measured file; if the tool names no known test, one with a series of that
+    name."""
     tests = flent.data().items()
     like = (
         t for t, about in tests if {one["name"] for one in about["series"]} & {*reference.series}

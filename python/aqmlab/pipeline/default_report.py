@@ -1,6 +1,6 @@
-"""What the report shows of a scenario or a sweep that says nothing of its own: every queue, every
-traffic group, the differences between variants, and the course and the distribution of what users
-waited for.
+"""The default report of a scenario or sweep without tables or figures of its own: every queue,
+every traffic group, the differences between variants, the queue over time, and distributions of
+response times and delays.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from aqmlab.tables.document import MetricShown, TableShown
 from aqmlab.tables.subjects import KINDS, Column, Kind
 
 MOST_CURVES = 10
-"""Variants in a figure: more could not be distinguished."""
+"""Largest number of variants in a figure: more could not be distinguished."""
 CURVE_FROM = 3
-"""Values of an axis from which on a line is drawn along it."""
+"""Least number of values of an axis along which lines are drawn."""
 ALONG = (
     *("queue_delay_mean_s", "queue_delay_p99_s", "drop_rate"),
     *("response_p50_s", "page_load_p50_s", "voip_r_mean"),
 )
 """Measures that are drawn along an axis."""
 MOST_TOLD = 4
-"""Variants whose differences fit into a sentence."""
+"""Largest number of variants whose differences are given in a sentence."""
 TOLD = {"queues": ("queue_delay_mean_s",)}
-"""Differences that are shown first."""
+"""Metrics whose differences are shown first, by table."""
 
 
 def tables_of(
     experiment: Experiment, dataset: Dataset
 ) -> tuple[list[TableShown], list[MetricShown]]:
-    """Tables as the report shows them, and the metrics of their columns."""
+    """The tables of the report, and the metrics of their columns."""
     listed: list[TableShown] = []
     metrics: dict[str, MetricShown] = {}
     for kind in KINDS:
@@ -64,7 +64,7 @@ MeansByCell = Sequence[tuple[str, Mapping[str, Mapping[str, list[float]]]]]
 
 
 def _means(kind: Kind, columns: Sequence[Column], found: MeansByCell) -> list[dict]:
-    """Means and intervals."""
+    """The rows of means and intervals, one for each variant, row and column."""
     return [
         _line(kind, variant, name, column, row[column.name])
         for variant, rows in found
@@ -75,7 +75,7 @@ def _means(kind: Kind, columns: Sequence[Column], found: MeansByCell) -> list[di
 
 
 def _differences(kind: Kind, columns: Sequence[Column], found: MeansByCell) -> list[dict]:
-    """Every variant minus the first, seed by seed."""
+    """The rows of paired differences: every variant minus the first, seed by seed."""
     (_, first), *others = found
     return [
         _line(kind, variant, name, column, [b - a for a, b in pairs])
@@ -114,7 +114,7 @@ def _entry(
 
 
 def figures_of(experiment: Experiment, dataset: Dataset) -> list[Figure]:
-    """Figures of the runs; a kind that finds nothing in them draws nothing."""
+    """The figures of the report; a kind without data in these runs is left out later."""
     cells = dataset.plan.cells
     shown = [
         {"group": cell.group, "where": cell.axes, "label": cell.label}
@@ -168,7 +168,7 @@ def _along(experiment: Experiment, dataset: Dataset) -> list[Figure]:
 
 
 def metrics() -> dict[str, Metric]:
-    """The measures that figures are drawn of."""
+    """The metrics of the measures in figures, by name."""
     return {
         name: read(Metric, {"name": name, "summary": name} | measures.defaults(name))
         for name in ALONG

@@ -1,7 +1,8 @@
-"""Some cells of a study on real TCP stacks: a column next to the paper's and the simulation's.
+"""Runs some cells of a study on real TCP stacks, and adds them to the report next to the paper's
+and the simulated numbers.
 
-Which cells, and how short, stands in `experiments/live.toml`. These cells are also simulated, just
-as short and under these seeds, so that the two columns differ by the end systems alone.
+`experiments/live.toml` lists the cells and the durations. These cells are also simulated with equal
+durations and seeds, so that the two columns differ by the end systems only.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ FOLDER = "live"
 
 
 class Requested(TypedDict, total=False):
-    """What `live.toml` says of a study: how long, under how many seeds, and of each table the
-    values of its axes; `without` are metrics that are left out."""
+    """The entry of a study in `live.toml`: duration, warm-up, number of seeds, and the axis values
+    of each table; `without` lists metrics that are left out."""
 
     duration: Required[str]
     warmup: Required[str]
@@ -62,7 +63,7 @@ class LiveRow(TypedDict):
 
 
 def add_to(name: str, quick: bool, out: Path | None) -> None:
-    """Runs a study's cells and adds them to its report, showing how far it is."""
+    """Runs a study's cells and adds them to its report, with a progress display."""
     experiment = load(name)
     folder = out or registry.default_folder(experiment.name, quick)
     with given_to_caller(folder):
@@ -75,9 +76,11 @@ def add(
     progress: Callable[[], Progress | None] = lambda: None,
     how: Simulate | None = None,
 ) -> dict[str, Any]:
-    """Runs the study's cells both ways, adds them to the report in `out`, and gives them.
+    """Runs the study's cells live and simulated, adds them to the report in `out`, and returns
+    them.
 
-    `progress` makes a display for each way: a simulated run says nothing of a live one's time.
+    `progress` makes a display for each kind, since the speed of simulated runs does not predict
+    that of live ones.
     """
     requested = _requested(experiment.name)
     study = Study(shortened(experiment, requested["table"]))
@@ -110,7 +113,8 @@ def _report(done: Result) -> StudyDocument:
 
 
 def _calibration(experiment: Experiment) -> dict[str, object]:
-    """How loads become users: simulated in any case, so as long as in the quick study."""
+    """The settings of calibrations, which are always simulated, with the quick study's
+    durations."""
     usual = experiment.setting(quick=True)
     times = {"duration": usual.duration, "warmup": usual.warmup}
     return {**{name: time for name, time in times.items() if time}, **usual.calibration}
@@ -127,7 +131,7 @@ def _requested(name: str) -> Requested:
 def shortened(
     experiment: Experiment, tables: Mapping[str, Mapping[str, list[object]]]
 ) -> Experiment:
-    """The study with these tables alone, of their groups only the cells that are named."""
+    """The study with only these tables, and only the named cells of their groups."""
     chosen = tuple(table for table in experiment.table if table.id in tables)
     groups = {group.name: group for group in experiment.group}
     kept = {table.group: _kept(groups[table.group], tables[table.id]) for table in chosen}
@@ -143,14 +147,15 @@ def _kept(group: Group, wanted: Mapping[str, list[object]]) -> Group:
 
 
 def _of(axis: Axis, names: list[object]) -> Axis:
-    """An axis with these values or variants alone."""
+    """An axis with only these values or variants."""
     variants = tuple(variant for variant in axis.variants if variant.name in names)
     values = tuple(value for value in axis.values if value in names)
     return replace(axis, values=values, variants=variants, constructed=(), quick=None)
 
 
 def _rows(experiment: Experiment, simulated: StudyDocument, live: StudyDocument) -> list[LiveRow]:
-    """Every number of every cell: the paper's, the simulator's, the kernel's, and a verdict."""
+    """A row for every number of every cell: the paper's, the simulator's and the kernel's, and a
+    verdict."""
     rows: list[LiveRow] = []
     for table, other in zip(simulated["tables"], live["tables"], strict=True):
         for ours, theirs in zip(other["rows"], table["rows"], strict=True):

@@ -1,4 +1,4 @@
-"""What a study leaves in its folder: tables, figures and the content of `result.json`."""
+"""Writes a study's tables and figures into its folder, and makes the content of `result.json`."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def of(experiment: Experiment, dataset: Dataset, parts: list[str], quick: bool) 
 
 
 def settings_of(settings: Settings) -> dict:
-    """The settings as `result.json` has them."""
+    """The settings in the form of `result.json`."""
     return written(settings) | {"looks": list(settings.looks), "mode": settings.mode}
 
 
 def _setups(experiment: Experiment, dataset: Dataset) -> list[dict]:
-    """What is drawn of the set-ups; of a sweep its first scenario, complete with all defaults."""
+    """The set-ups to draw; for a sweep its first scenario, complete with all defaults."""
     if not experiment.swept:
         return [_setup(experiment, setup) for setup in experiment.setup]
     first = {"scenario": dataset.scenario(dataset.plan.cells[0])}
@@ -83,7 +83,7 @@ def _setups(experiment: Experiment, dataset: Dataset) -> list[dict]:
 
 
 def _setup(experiment: Experiment, setup: Setup) -> dict:
-    """What is drawn of a set-up: its base, and which of its fields differ from run to run."""
+    """A set-up to draw: its base scenario, and the fields that differ from run to run."""
     base = experiment.base(setup.base)
     groups = [group for group in experiment.group if group.base == setup.base]
     loads = any(group.uses_load for group in groups)
@@ -103,7 +103,8 @@ def tabulate(
     *,
     only: str | None = None,
 ) -> None:
-    """Makes the tables of these parts, or only that one, and adds them to the material."""
+    """Makes the tables of these parts, or with `only` a single one, and adds them to the
+    dataset."""
     runs = dataset.plan
     for spec in experiment.of("table", parts):
         if only in (None, spec.id):
@@ -131,7 +132,7 @@ def pairs(runs: Plan, spec: Difference) -> list[tuple[Cell, Cell]]:
 def write_tables(
     experiment: Experiment, dataset: Dataset, parts: list[str], store: Store
 ) -> list[TableShown]:
-    """Every table as CSV and Parquet; gives what the report shows of them."""
+    """Writes every table as CSV and Parquet; returns the tables for the report."""
     listed = []
     for spec in (*experiment.of("table", parts), *experiment.of("difference", parts)):
         rows = dataset.tables[spec.id]
@@ -152,7 +153,7 @@ def write_tables(
 def _shown(
     spec: Table | Difference, experiment: Experiment, dataset: Dataset, rows: list[Row], out: Path
 ) -> TableShown:
-    """What the report shows of a table."""
+    """A table in the form for the report."""
     reference = spec.reference if isinstance(spec, Table) else None
     return {
         "id": spec.id,
@@ -172,7 +173,7 @@ def _shown(
 
 
 def _remarks(spec: Table, experiment: Experiment, dataset: Dataset, out: Path) -> list[str]:
-    """Entries of a published table that match none of our numbers."""
+    """Remarks on entries of a published table that match no simulated number."""
     if spec.reference is None:
         return []
     places = tables.places(spec, dataset.plan.of(spec.group, spec.where))
@@ -188,8 +189,8 @@ def write_figures(
     *,
     table: str = "distributions",
 ) -> list[FigureShown]:
-    """Every figure as SVG and PNG, the curves of distributions as one table; gives what the report
-    shows of them.
+    """Writes every figure as SVG and PNG, and the curves of distributions as one table; returns the
+    figures for the report.
     """
     listed: list[FigureShown] = []
     curves = []
@@ -220,7 +221,8 @@ def write_figures(
 
 
 def _write(store: Store, identity: str, figure: Picture) -> str:
-    """`figure-9a.svg` and `.png`, or `table-1.svg`; gives the name without ending."""
+    """Writes a figure, such as `figure-9a.svg` and `.png`, or `table-1.svg`; returns the name
+    without suffix."""
     stem = identity if identity.startswith("table") else f"figure-{identity}"
     svg, png = figures.to_both(figure)
     store.write(f"figures/{stem}.svg", svg.encode())
@@ -229,7 +231,7 @@ def _write(store: Store, identity: str, figure: Picture) -> str:
 
 
 def _own(experiment: Experiment) -> list[str]:
-    """The names of variants with a discipline of one's own."""
+    """The names of variants with a user's own discipline."""
     return list(
         dict.fromkeys(
             str(variant.name)
@@ -243,7 +245,7 @@ def _own(experiment: Experiment) -> list[str]:
 
 
 def run_rows(dataset: Dataset) -> list[dict]:
-    """One row per simulation: what it was, and how to recognise it."""
+    """One row per simulation: its cells, key, seed, fingerprint and folder."""
     names: dict[str, list[str]] = {}
     for cell in dataset.plan.cells:
         names.setdefault(cell.key, []).append(
@@ -266,7 +268,7 @@ def run_rows(dataset: Dataset) -> list[dict]:
 
 
 def _scenarios(rows: list[dict]) -> list[dict]:
-    """One row per scenario; its fingerprint is that of all its seeds together."""
+    """One row per scenario, with a fingerprint combined from those of its seeds."""
     found: dict[str, list[dict]] = {}
     for row in rows:
         found.setdefault(row["key"], []).append(row)
@@ -300,7 +302,7 @@ def _curve_rows(figure: str, curves: list[dict]) -> list[dict]:
 
 
 def manifest(result: StudyDocument) -> dict[str, object]:
-    """What the folder's manifest says of a study."""
+    """The content of the folder's manifest for a study."""
     usual = ("name", "quick", "settings", "parts", "calibrations", "scenario", "bases", "runs")
     kept = (*usual, "remarks")
     described: dict[str, object] = {k: result[k] for k in kept}

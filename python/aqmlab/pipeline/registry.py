@@ -1,7 +1,7 @@
-"""Studies by name or folder: all that the command line knows of them.
+"""The studies by name or folder, for the command line.
 
 A new study is a folder with an `experiment.toml`, among those shipped or anywhere else. Reading the
-list is cheap: drawing and statistics are loaded when a study runs.
+list is fast: modules for drawing and statistics are loaded only when a study runs.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 ALL = "all"
 LONGEST_NAME = 200
-"""Bytes of a folder's name; file systems take 255."""
+"""Longest name of a folder in bytes; file systems permit 255."""
 
 #: #: Where results go by default.
 RESULTS = Path("results")
 
 
 def show(console: Console) -> None:
-    """The studies with their parts, their figures and the number of their claims, for people."""
+    """Prints the studies with their parts, their figures and the number of their claims."""
     from rich.text import Text
 
     for described in names():
@@ -43,8 +43,8 @@ def show(console: Console) -> None:
 
 
 class Described(Entry):
-    """A study: its question, its parts, the numbers of its figures and the claims, by their ids;
-    `settings` say how long the quick and the full study run."""
+    """A study: its question, its parts, the identifiers of its figures and claims; `settings` has
+    the durations of the quick and the full study."""
 
     question: str
     settings: Mapping[str, Any]
@@ -54,12 +54,12 @@ class Described(Entry):
 
 
 def names() -> list[Described]:
-    """The studies that come along: name, question, their parts and how long they run."""
+    """The descriptions of the studies that come with the package."""
     return [describe(name) for name in shipped()]
 
 
 def summaries() -> list[Entry]:
-    """The studies with what each is, in a line."""
+    """The studies that come with the package, each with a summary of one line."""
     heads = {name: head(find(name)) for name in shipped()}
     return [
         {"name": name, "summary": f"{described['title']}: {described['subtitle']}"}
@@ -68,7 +68,7 @@ def summaries() -> list[Entry]:
 
 
 def describe(name: str) -> Described:
-    """One study: its question, the paper it follows, its parts and how long it runs."""
+    """The description of one study: its question, source, parts and durations."""
     from aqmlab.experiment import compiled
 
     return compiled.described(find(name), "description", lambda: _described(name))
@@ -92,9 +92,9 @@ def _described(name: str) -> Described:
 
 
 def score_card(name: str, folder: Path | None = None) -> list[Line]:
-    """Every claim of a study: with its verdict where the study has been run, else inconclusive.
+    """Every claim of a study, with its verdict if the study has been run, else as inconclusive.
 
-    Looks into `folder`, or into the full and then the quick study's usual place.
+    Results are read from `folder`, or else from the default folder of the full or quick study.
     """
     from aqmlab.claims import cache
 
@@ -109,12 +109,13 @@ def score_card(name: str, folder: Path | None = None) -> list[Line]:
 
 
 def has_results(name: str, folder: Path | None = None) -> bool:
-    """Whether a score card of this study has anything to read, where `score_card` looks."""
+    """Whether `score_card` finds stored results of this study."""
     return any(_usual(name, folder))
 
 
 def _usual(name: str, folder: Path | None = None) -> Iterator[list[Line] | None]:
-    """The stored score cards of the places where one may be; a damaged one is as good as none."""
+    """The stored score cards in the folders in question, None if there is none; a damaged one is
+    reported and left out."""
     from aqmlab.claims import cache
 
     study = name_of(name)
@@ -126,7 +127,7 @@ def _usual(name: str, folder: Path | None = None) -> Iterator[list[Line] | None]
 
 
 def name_of(given: str) -> str:
-    """What a study is called that is given by name, file or folder."""
+    """The name of a study that is given by name, file or folder."""
     if given in shipped():
         return head(find(given))["name"]
     from aqmlab.experiment.experiment import load
@@ -135,11 +136,10 @@ def name_of(given: str) -> str:
 
 
 def default_folder(name: str, quick: bool = False) -> Path:
-    """Where results go by default: `results/<name>`, with nothing in the name that a
-    path could stumble over.
+    """The default folder of results: `results/<name>`, with only safe characters in the name.
 
-    A name that had to be changed, or is long, ends in a hash of itself: no two names share a
-    folder.
+    A name that had to be changed or shortened gets a hash as its suffix, so that no two names share
+    a folder.
     """
     safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name).strip(".")
     if safe != name or len(safe.encode()) > LONGEST_NAME:

@@ -1,4 +1,4 @@
-"""What users hold in their hands: a result that draws itself, from a run or from its folder."""
+"""The result that users get, with methods that draw it, from a run or from a results folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 
 class ListedRun(TypedDict):
-    """A run as the folder's manifest lists it: where it lies, and its place in the sweep."""
+    """A run in the list of a folder's manifest: its folder, variant, label, axis values and
+    seed."""
 
     folder: str | None
     variant: int
@@ -41,15 +42,16 @@ class Result(tables.Result):
 
     @property
     def plot(self) -> Plots:
-        """Its figures: `result.plot()` in short, and `result.plot.trace()`, `.cdf()`, `.tail()`,
-        `.lines()`, `.heatmap()`."""
+        """The figures of the result: `result.plot()` for an overview, and `result.plot.trace()`,
+        `.cdf()`, `.tail()`, `.lines()`, `.heatmap()`."""
         from aqmlab.figures.plots import Plots
 
         return Plots(self)
 
 
 def load(folder: Path) -> Result:
-    """What a results folder holds; nothing is run, except for what is found damaged when used."""
+    """The result in a results folder; nothing is run, except for runs that are found damaged when
+    they are used."""
     store = Store.existing(folder)
     manifest = store.manifest
     with believed(folder):
@@ -100,7 +102,8 @@ def plotted(shown: Sequence[object], kind: str | None, how: Mapping[str, Any]) -
 
 
 def _result_of(one: Any, how: Mapping[str, Any]) -> Result:
-    """A result as it is, one that a folder keeps, or what a scenario gives."""
+    """The result for an argument: a result itself, one from a folder, or that of running a
+    scenario."""
     if isinstance(one, Result):
         return one
     if isinstance(one, str | os.PathLike) and Path(one).is_dir():
@@ -109,7 +112,8 @@ def _result_of(one: Any, how: Mapping[str, Any]) -> Result:
 
 
 def together(results: Sequence[Result]) -> Result:
-    """Several results as the variants of one, each under its name, numbered where names repeat."""
+    """Several results combined as variants of one, each under its name, numbered if names
+    repeat."""
     names = [result.name for result in results]
     if len(set(names)) < len(names):
         names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
@@ -129,7 +133,7 @@ def together(results: Sequence[Result]) -> Result:
 
 
 def _check_scenario(scenario: Mapping[str, Any]) -> None:
-    """Whether a run's complete scenario has the form that figures read."""
+    """Raises an error if a run's complete scenario does not have the form that figures need."""
     for name in ("link", "traffic"):
         if not isinstance(scenario[name], list):
             raise TypeError
@@ -144,7 +148,8 @@ def _check_scenario(scenario: Mapping[str, Any]) -> None:
 
 @contextlib.contextmanager
 def believed(folder: Path) -> Iterator[None]:
-    """What a manifest says may be a stranger's: what does not fit is a sentence."""
+    """Turns errors of reading a manifest, which may be a stranger's, into a StoreError of one
+    sentence."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
@@ -155,7 +160,8 @@ def believed(folder: Path) -> Iterator[None]:
 
 
 def _check(rows: Sequence[ListedRun], sweep: Mapping[str, object]) -> None:
-    """Whether runs are what a manifest has of them; it may be a stranger's."""
+    """Raises an error if the runs of a manifest, which may be a stranger's, do not have the right
+    form."""
     wanted = {"variant": int, "label": str, "values": dict, "seed": int}
     for row in rows:
         if not all(isinstance(row[name], kind) for name, kind in wanted.items()):
@@ -167,7 +173,8 @@ def _check(rows: Sequence[ListedRun], sweep: Mapping[str, object]) -> None:
 
 
 def _labelled(path: str, values: object, rows: Sequence[ListedRun]) -> object:
-    """The values of an axis with the labels of the runs: a manifest's tables have lost theirs."""
+    """The values of an axis with the labels of the runs: the tables in a manifest have no
+    labels."""
     labels = list(dict.fromkeys(row["values"].get(path) for row in rows))
     if not isinstance(values, list) or len(labels) != len(values):
         return values

@@ -1,4 +1,4 @@
-"""What a folder of `aqmlab run` holds, read back as the material of tables, figures and reports."""
+"""Reads a folder of `aqmlab run` back as a dataset for tables, figures and reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .study import Study
 
 
 def report(folder: Path) -> Path:
-    """Writes the report of runs that lie in a folder; nothing is run again."""
+    """Writes the report of the runs in a folder; nothing is run again."""
     store = Store.existing(folder)
     experiment, dataset = read(store)
     remarks = store.manifest.get("remarks", [])
@@ -47,13 +47,13 @@ def read(store: Store) -> tuple[Experiment, Dataset]:
 
 
 def _document(manifest: Document) -> Document:
-    """The sweep of a manifest as a file has it: its values with their labels."""
+    """The sweep of a manifest in the form of a file, with labels of the values."""
     sizes = {path: len(values) for path, values in manifest["sweep"].items()}
     labels: dict[str, dict[int, str]] = {path: {} for path in sizes}
     for entry in manifest["runs"]:
         rest = math.prod(sizes.values())
         for path, size in sizes.items():
-            rest //= size  # the first axis turns slowest
+            rest //= size  # the first axis varies slowest
             labels[path][entry["variant"] // rest % size] = entry["values"][path]
     swept: Document = {
         path: [

@@ -1,7 +1,7 @@
 """Writes a results folder as one file, and repeats the runs of such a file to check whether the
 results are equal.
 
-An `.aqm` file is a ZIP archive: `aqm.json` says what it holds (format, version, each run's
+An `.aqm` file is a ZIP archive: `aqm.json` lists its contents (format, version, each run's
 scenario, seed and fingerprint); it also holds the folder's manifest, tables, figures and report,
 and with `tables` the runs' own. A file that is read may come from a stranger: nothing is unpacked
 to a disk, names are looked up and never walked, every length is bounded before a byte is read.
@@ -110,7 +110,7 @@ def _files(store: Store, tables: bool) -> Iterator[str]:
 
 
 class KnownRun(TypedDict):
-    """A run that can be done again: what it was, and what came out."""
+    """A run that can be repeated: key, scenario, seed, and the fingerprint of its result."""
 
     key: str
     scenario: Scenario
@@ -119,7 +119,7 @@ class KnownRun(TypedDict):
 
 
 class Index(TypedDict):
-    """What an archive or a folder says of its runs."""
+    """The index of an archive or folder: name, version, and the runs."""
 
     name: str
     version: str
@@ -198,7 +198,7 @@ def reproduce(
     on: Cluster | None = None,
 ) -> Answer:
     """Repeats the runs that a file, folder or manifest lists and compares fingerprints; no other
-    results are kept. A program that it carries has to be permitted (see `own.trust`)."""
+    results are kept. A program in the archive must be permitted (see `plugin.trust`)."""
     index = _index(source)
     runs = sorted(index["runs"], key=lambda run: (length_s(run["scenario"]), run["seed"]))
     chosen = runs[: most or len(runs)]

@@ -1,14 +1,11 @@
-"""An experiment from its file to its results: calibrate, run, and judge, draw and report on
-request.
+"""Carries out an experiment: calibrates, runs, and on request evaluates claims, draws and reports.
 
-out/runs/…                finished simulations, never run twice
-out/tables/*.csv|parquet  every table, tidy
-out/figures/*.svg|png     every figure
-out/result.json           all that the report is made of
-out/report.html           the report, one file
-out/reference/*.csv       published tables that users put there: read, never written
+out/runs/…                finished simulations, which are not repeated out/tables/*.csv|parquet
+every table, tidy out/figures/*.svg|png     every figure out/result.json           the document from
+which the report is made out/report.html           the report, one file out/reference/*.csv
+published tables that users put there: read, never written
 
-Drawing and most of statistics are loaded only where something is reported.
+Modules for drawing and most statistics are loaded only if a report is made.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ RESULT = "result.json"
 
 @dataclass(frozen=True)
 class Study:
-    """One experiment, to be carried out."""
+    """An experiment, with methods that carry it out."""
 
     experiment: Experiment
 
@@ -71,14 +68,14 @@ class Study:
         simulate: Simulate | None = None,
         on: Cluster | None = None,
     ) -> Result:
-        """Runs these parts (default: all); mistakes are found before the first run.
+        """Runs these parts (default: all); errors in the file are found before the first run.
 
-        With `out` all is kept in that folder, which `fresh` empties first, and what is there
-        is not run again but for a `capture`; without it the runs stay in memory. `reported`
-        also writes tables, figures, verdicts and a report into the folder, where parts that it
-        already has stay in the report. `settings` replaces some of the quick or full settings.
-        `simulate` may run scenarios otherwise (`aqmlab.live.run.How`); loads become users in the
-        simulator nevertheless. Runs happen on this machine, or `on` a cluster.
+        With `out` all results are kept in that folder, which `fresh` empties first; runs in it are
+        not repeated, except for a `capture`. Without `out` the runs stay in memory. `reported` also
+        writes tables, figures, verdicts and a report into the folder, whose report keeps parts that
+        were run before. `settings` replaces some of the quick or full settings. `simulate` replaces
+        the simulator's function (for example by `aqmlab.live.run.How`); loads are still calibrated
+        in the simulator. Runs use this machine, or `on` a cluster.
         """
         experiment = self.experiment
         if reported or experiment.is_shown:
@@ -139,7 +136,7 @@ class Study:
         laboratory: Laboratory,
         store: Store,
     ) -> StudyDocument:
-        """Judges claims and writes tables, figures, `result.json` and the report. Returns the
+        """Evaluates claims and writes tables, figures, `result.json` and the report. Returns the
         content of `result.json`."""
         from aqmlab import report as page
         from aqmlab.claims import evaluate
@@ -267,8 +264,7 @@ class Study:
             for figure in shown
             if figure.of.get("source") == "calibration" and figure.part in mine
         }
-        # Further looks, for claims, are needed only where the whole study is run and not one
-        # figure.
+        # Further looks, for claims, are needed only if the whole study is run, not one figure.
         looks = settings.looks if figures is None else (1,)
         claims = experiment.of("claim", sorted(mine))
         loads = calibrating.placeholders(experiment)
@@ -298,7 +294,7 @@ def _expected(
 ) -> tuple[dict[Hashable, float], str]:
     """The expected work of a plan, with or without its first look, and a note on what is uncertain.
 
-    The work does not depend on the numbers of users that the loads become.
+    The work is in simulated seconds, and so does not depend on the calibrated numbers of users.
     """
     work: dict[Hashable, float] = {**made.work()} if first else {}
     if not claims:
@@ -311,7 +307,8 @@ def _expected(
 
 
 def _check_owner(out: Path, experiment: Experiment) -> None:
-    """Refuses a folder of another study, whose tables and figures would stay among the new ones."""
+    """Refuses a folder of another study, since its tables and figures would remain next to the new
+    ones."""
     try:
         owner = files.read_sealed(out / MANIFEST).get("study", experiment.name)
     except StoreError:

@@ -1,8 +1,9 @@
-"""Published tables: CSV files next to the experiment or in a results folder, read with patience.
+"""Reads published tables: CSV files next to the experiment or in a results folder, in tolerant
+forms.
 
-A table copied out of a paper may say "UDP drop %" for `udp_drop_pct`, "80 %" for 80 and
-"n/a" where there is nothing. Names and values are compared without regard to such differences; what
-still finds no place is listed in the report, never dropped in silence.
+A table copied out of a paper may say "UDP drop %" for `udp_drop_pct`, "80 %" for 80 and "n/a" where
+there is nothing. Names and values are compared without regard to such differences; entries that
+match nothing are listed in the report.
 """
 
 from __future__ import annotations
@@ -21,21 +22,22 @@ from aqmlab.io.numbers import counted
 
 FOLDER = "reference"
 
-#: How a table says that it has no number.
+#: Texts in a cell that mean that there is no number.
 NOTHING = ("", "-", "–", "—", "n/a", "na", "nan", "none", "?")
 
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 Row = dict[str, str]
 Places = Sequence[Mapping[str, object]]
-"""For each row of ours: columns of the published table and the values that belong there."""
+"""For each simulated row: the columns of the published table that identify it, with their
+values."""
 
 
 def read(folders: Sequence[Path], spec: Table) -> list[Row] | None:
-    """The rows of a published table, by `column`; nothing if there is no such file.
+    """The rows of a published table, each by column name; None if there is no such file.
 
-    `reference` may be a pattern (`reference/may1999_table5*.csv`): a table that is published
-    later is found when its file is put there. Of the folders the first that has a file counts.
+    `reference` may be a pattern (`reference/may1999_table5*.csv`): a later file is found when it is
+    put there. The first folder that has a file is used.
     """
     for folder in folders:
         files = sorted(folder.glob(spec.reference)) if spec.reference else []
@@ -64,20 +66,22 @@ def _rows(path: Path) -> list[Row]:
 
 
 def column(name: str) -> str:
-    """A column's name as it is compared: "UDP drop (%)" is `udp_drop_pct`, KB/s is `kb_per_s`."""
+    """A column's name in the form for comparisons: `udp_drop_pct` for "UDP drop (%)", `kb_per_s`
+    for KB/s."""
     plain = name.lower().replace("%", " pct ").replace("/", " per ")
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")
 
 
 def number(row: Row | None, metric: Metric) -> float | None:
-    """A published number, in the column of the metric's name or title; perhaps there is none."""
+    """A published number, from the column with the metric's name or title; None if there is
+    none."""
     found = _number(_field(row or {}, metric))
     return found if isinstance(found, float) else None
 
 
 def needed(row: Row | None, metric: Metric, where: str) -> float | None:
-    """As above, where something depends on it: an empty cell, and a text in the place of a number,
-    are refused. "n/a" says that there is none."""
+    """A published number that is required: an empty cell and a text that is no number are refused.
+    None if the cell says that there is none, such as "n/a"."""
     written = _field(row or {}, metric) if row is not None else "n/a"
     found = _number(written)
     if not written or isinstance(found, str) or (found is not None and not math.isfinite(found)):
@@ -107,10 +111,10 @@ def _number(text: str) -> float | str | None:
 
 
 def find(rows: list[Row], places: Places) -> list[Row | None]:
-    """For each of our rows the published one: it agrees in every column that both have.
+    """For each simulated row the published row that agrees in every column that both have.
 
-    Nothing where several rows do: then the place does not say which of them it is. A published row
-    that several of ours agree with goes to those that agree in most columns.
+    It is None if several published rows agree. A published row that agrees with several simulated
+    ones belongs to those with the most common columns.
     """
     found = [_find(rows, place) for place in places]
     most: dict[int, int] = {}
@@ -144,14 +148,15 @@ def _same(text: str, value: object) -> bool:
 
 
 def _bare(text: str) -> str:
-    """Without what people write differently: capitals, hyphens, brackets, spaces, percent signs."""
+    """A text without differences of spelling: capitals, hyphens, brackets, spaces, percent
+    signs."""
     return re.sub(r"[\s()\[\]_]|(?<=[a-z])-(?=[a-z])|%$", "", text.strip().lower())
 
 
 def remarks(
     spec: Table, metrics: Sequence[Metric], places: Places, rows: list[Row] | None
 ) -> list[str]:
-    """Sentences about entries of a published table that match none of our numbers."""
+    """Sentences about entries of a published table that match no simulated number."""
     if rows is None:
         return []
     name = f"The published table ({spec.reference})"

@@ -1,4 +1,4 @@
-"""What a test of responsiveness in a run says: its probes, and what comes of them."""
+"""The results of a test of responsiveness in a run, computed from its probes."""
 
 from __future__ import annotations
 
@@ -22,32 +22,35 @@ TLS_ROUND_TRIPS = {"1.3": 1, "1.2": 2, "none": 0}
 
 @dataclass(frozen=True)
 class Probes:
-    """Probes by when they began: times in seconds, not a number where one is missing."""
+    """Probes in the order in which they began: arrays of times in seconds, NaN if one is
+    missing."""
 
     begun: np.ndarray
     ended: np.ndarray
     own: np.ndarray
-    """Which are self probes."""
+    """For each probe, whether it is a self probe."""
     tcp: np.ndarray
     tls: np.ndarray
     http: np.ndarray
 
     def within(self, begin: float, end: float) -> tuple[list[float], ...]:
-        """TCP, TLS and HTTP of the foreign probes, and the self probes, that ended in this time."""
+        """Durations of the probes that ended in this time: TCP, TLS and HTTP of foreign probes, and
+        self probes, in seconds."""
         kept = (self.ended >= begin) & (self.ended < end)
         foreign, own = kept & ~self.own, kept & self.own
         parts = [of[foreign & np.isfinite(of)].tolist() for of in (self.tcp, self.tls, self.http)]
         return (*parts, self.http[own].tolist())
 
     def took(self, begin: float, end: float) -> tuple[list[float], list[float]]:
-        """What the foreign probes and the self probes that began in this time took."""
+        """Total durations of the foreign probes and of the self probes that began in this time, in
+        seconds."""
         kept = (self.begun >= begin) & (self.begun < end)
         took = self.ended - self.begun
         return took[kept & ~self.own].tolist(), took[kept & self.own].tolist()
 
     def answered(self, begin: float, end: float) -> float:
-        """When all the pairs that began in this time have their answers, if a pair's self probe
-        begins when its foreign one ends, as goresponsiveness' do (rpm/rpm.go)."""
+        """The time at which all pairs that began in this time are answered, if a pair's self probe
+        begins when its foreign probe ends, as in goresponsiveness (rpm/rpm.go)."""
         took = self.took(begin, end)
         begun = self.begun[(self.begun >= begin) & (self.begun < end) & ~self.own].tolist()
         pairs = zip(begun, *took, strict=False)
@@ -67,7 +70,7 @@ def groups(run: FinishedRun) -> dict[str, Traffic]:
 
 
 def probes(run: FinishedRun, trips: int = 1) -> Probes:
-    """The run's probes; `trips` is how many round trips the TLS handshake has."""
+    """The run's probes; `trips` is the number of round trips of the TLS handshake."""
     table = run.columns("probes")
     begun = table["begun_ns"].astype(float) / 1e9
     own = table["self"].astype(bool)
@@ -78,7 +81,8 @@ def probes(run: FinishedRun, trips: int = 1) -> Probes:
 
 @dataclass(frozen=True)
 class Result:
-    """What a test says, and the seconds of the run whose probes count (the draft's course)."""
+    """The results of a test, and start and end (s) of the part of the run whose probes count by the
+    draft's rule."""
 
     numbers: Mapping[str, float | str]
     begin: float
@@ -86,7 +90,7 @@ class Result:
 
 
 def result(run: FinishedRun) -> Result | None:
-    """What the run's test over HTTP/2 says; none without one."""
+    """The results of the run's test over HTTP/2; None without one."""
     found = groups(run)
     if not found:
         return None
@@ -122,7 +126,8 @@ def _time(value: object) -> float:
 
 
 def _goodput(run: FinishedRun, names: Sequence[str], edges: Sequence[float]) -> list[float]:
-    """Payload of the load in each interval, bit/s; within a second it arrives evenly."""
+    """Goodput of the load-generating connections in each interval, bit/s; payload is assumed to
+    arrive evenly within a second."""
     seconds = run.columns("seconds")
     counted = np.sum([seconds[f"{name}.goodput_bytes"].astype(float) for name in names], axis=0)
     arrived = np.interp(
@@ -155,9 +160,10 @@ def _numbers(parts: tuple[list[float], ...], trips: int) -> dict[str, float | st
 def _as_goresponsiveness(
     sampled: Probes, goodput: Sequence[float], edges: Sequence[float]
 ) -> dict[str, float | str]:
-    """What goresponsiveness would make of the run: it knows of a foreign probe the whole time."""
+    """The results that goresponsiveness would give for the run, from the total durations of foreign
+    probes."""
     each = [sampled.took(a, b) for a, b in itertools.pairwise(edges)]
-    # One without an answer leaves its interval incomplete.
+    # A probe without an answer makes the mean of its interval NaN.
     whole = [mean(foreign) + mean(own) for foreign, own in each]
     answered = [sampled.answered(a, b) for a, b in itertools.pairwise(edges)]
     places = (np.searchsorted(edges, answered, side="right") - 1).tolist()

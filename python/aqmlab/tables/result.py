@@ -1,4 +1,4 @@
-"""What a run, or a set of runs, gives back."""
+"""The result that a call of `aqmlab.run` returns."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Result:
     calibrations: Sequence[Calibration] = ()
     folder: Path | None = None
     remarks: Sequence[str] = ()
-    """What is odd about it, a line each: a load that differs from the intended one."""
+    """Remarks, one sentence each, such as on a load that differs from the intended one."""
     axes: Sequence[Axis] = ()
-    """What its one group varies."""
+    """The axes of the result's only group."""
     report: StudyDocument | None = None
-    """What `result.json` holds, if its tables, figures and report were made."""
+    """The document of `result.json`, if tables, figures and report were made."""
 
     def __repr__(self) -> str:
-        """In a line: what it is, how much of it there is, and where it is kept."""
+        """A line with the name, the numbers of variants and seeds, and the folder."""
         seeds = len({run.seed for run in self.runs})
         several = len(self.labels)
         described = [
@@ -53,7 +53,7 @@ class Result:
         return f"<Result {self.name}: {', '.join(filter(None, described))}>"
 
     def _repr_html_(self) -> str:
-        """For a notebook: the same line, and the variants as a table."""
+        """HTML for a notebook: the line of `repr`, and a table of the variants."""
         from html import escape
 
         table = self.variants._repr_html_() if len(self.labels) > 1 else ""
@@ -79,14 +79,15 @@ class Result:
 
     @cached_property
     def columns(self) -> list[axes.Column]:
-        """The axes of the sweep, as they stand in tables."""
+        """The axes of the sweep as columns of tables."""
         return axes.columns(self.axes)
 
     @cached_property
     def variants(self) -> pl.DataFrame:
-        """One row per variant: variant (its number), label, the value on every axis, seeds.
+        """One row per variant: variant (its index), label, the value on every axis, number of
+        seeds.
 
-        Values are numbers where they are numbers: a load of "98%" is 0.98 in the column `load`,
+        Values are numbers in base units if possible: a load of "98%" is 0.98 in the column `load`,
         a round-trip time of "100 ms" 0.1 in `rtt_s`, a rate in `rate_bits_per_s`.
         """
         import polars as pl
@@ -130,7 +131,7 @@ class Result:
         return replace(self, runs=chosen)
 
     def only(self) -> list[FinishedRun]:
-        """The runs of the only variant; of several, none is taken silently."""
+        """The runs of the only variant; an error if there are several."""
         if len(self.labels) != 1:
             raise AqmlabError(
                 f"{self.name} has {len(self.labels)} variants where one is wanted: choose it, for "
@@ -147,7 +148,7 @@ class Result:
 
     @cached_property
     def labels(self) -> list[str]:
-        """What distinguishes the variants, in order; one empty label without a sweep."""
+        """The labels of the variants, in order; one empty label without a sweep."""
         return list({run.variant: run.label for run in self.runs}.values())
 
     def variant(self, which: int | str) -> list[FinishedRun]:
@@ -167,9 +168,9 @@ class Result:
     def summary(self) -> Summary:
         """The only run's summary; with replications, the means over the seeds.
 
-        A sweep has one for each variant: `result.select(load=0.9).summary`.
-        All have equal names. A number undefined in any seed, and a text that differs between
-        the seeds (the fingerprint), is None.
+        A sweep has a summary for each variant: `result.select(load=0.9).summary`. All have equal
+        names. A number undefined in any seed, and a text that differs between the seeds (the
+        fingerprint), is None.
         """
         return merged(self.only())
 
@@ -179,13 +180,14 @@ class Result:
         return self._joined([run.table(name) for run in self.runs])
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """The table as a lazy frame: what is needed of it (`filter`, `group_by`, `collect`) is
-        read from the files then, so that a table of all runs may be larger than memory.
+        """The table as a lazy frame: only the parts that are used (`filter`, `group_by`, `collect`)
+        are read from the files, so that a table of all runs may be larger than memory.
         """
         return self._joined([run.scan(name) for run in self.runs])
 
     def _joined(self, frames: Sequence[Frame]) -> Frame:
-        """The tables of all runs below each other."""
+        """The tables of all runs concatenated, with columns for variant, axes and seed if there are
+        several."""
         if len(frames) == 1:
             return frames[0]
         import polars as pl
@@ -199,7 +201,7 @@ class Result:
             )
             for run, frame in zip(self.runs, frames, strict=True)
         ]
-        # Relaxed: queue samples have two bytes in one run and four in another.
+        # Relaxed, since queue samples may have two bytes in one run and four in another.
         return pl.concat(labelled, how="vertical_relaxed")
 
     def statistics(self) -> pl.DataFrame:
@@ -217,7 +219,7 @@ class Result:
         return joined.select(*head, *(name for name in found.columns if name not in head))
 
     def _literals(self, run: FinishedRun, taken: Iterable[str]) -> list[pl.Expr]:
-        """The values of a run on the axes, as columns that are added to those of a table."""
+        """The axis values of a run as constant columns for a table."""
         import polars as pl
 
         return [
@@ -233,7 +235,7 @@ class Result:
 
 
 def merged(runs: Sequence[FinishedRun]) -> Summary:
-    """One summary of a variant's runs: that of a single one as it is, else the means."""
+    """One summary for a variant's runs: unchanged for a single run, else with the means."""
     if len(runs) == 1:
         return Summary(runs[0].summary)
     return measure.merged([run.summary for run in runs])

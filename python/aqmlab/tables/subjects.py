@@ -1,7 +1,7 @@
-"""The numbers of every queue and every traffic group of a run that users look at most.
+"""The most important numbers of every queue and every traffic group of a run.
 
-The report of any run and the console both use them. A column names the places of a summary
-where its number stands; title, unit and scale are those of the measure that stands there.
+The report of any run and the console both use them. A column has the paths of its number in a
+summary; title, unit and scale are those of the measure at this path.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ ALL = "all"
 
 Values = dict[str, float]
 Places = Mapping[str, Values]
-"""Numbers by row (a queue, a group) and column."""
+"""Numbers by the name of the row (a queue or a group) and column."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: where its number stands of a row (`{}`), and of all rows together."""
+    """A column: the path of its number for one row (`{}`), and for all rows together (`total`)."""
 
     name: str
     place: str
     total: str = ""
     of: str = "fetches"
-    """Which groups the total is of where one is alone of its kind, and has no number of its own."""
+    """The kind of groups that the total covers: if there is only one such group, the total is its
+    number."""
     head: str = ""
-    """A short title for narrow places."""
+    """A short title for narrow tables."""
 
     @cached_property
     def metric(self) -> Metric:
-        """Title, unit, digits and scale."""
+        """The column as a metric with title, unit, digits and scale."""
         known = measures.defaults(self.place.format("x")) or measures.defaults(self.total)
         known = known or {"title": self.name, "unit": "", "digits": 1}
         return Metric(name=self.name, summary=self.total or None, **known)
@@ -99,7 +100,7 @@ FLOWS = (
 
 
 _TOTALS = ("fetches", "voip", "video", "long")
-"""Kinds of groups that have numbers of all of them together."""
+"""Kinds of groups for which a summary has totals."""
 
 
 @dataclass(frozen=True)
@@ -109,13 +110,13 @@ class Kind:
     id: str
     title: str
     row: str
-    """What a row is of."""
+    """The subject of a row: a queue or a group."""
     columns: tuple[Column, ...]
     of: Callable[[FinishedRun], Places]
 
 
 def queues(run: FinishedRun) -> Places:
-    """The numbers of every recorded queue; of a lone one they are those of the summary itself."""
+    """The numbers of every recorded queue; those of a single queue are in the summary itself."""
     flat = measure.numbers(run.summary)
     ports = list(run.summary.get("ports", {}))
     if not ports and (lone := run.summary.get("studied_port")):
@@ -125,7 +126,7 @@ def queues(run: FinishedRun) -> Places:
 
 
 def groups(run: FinishedRun) -> Places:
-    """The numbers of every traffic group, and of all together where there are several."""
+    """The numbers of every traffic group, and of all together if there are several."""
     flat = measure.numbers(run.summary)
     resolved = engine.resolve(run.scenario)["groups"]
     named = list(zip(run.scenario["traffic"], resolved, strict=True))
@@ -152,7 +153,7 @@ _GROUP = (*REQUESTS, *DATAGRAMS, *VIDEO, *FLOWS)
 
 
 def of_kind(kind: Kind, runs: Sequence[FinishedRun]) -> dict[str, dict[str, list[float]]]:
-    """The numbers of runs under several seeds, by row and column: those that all seeds have."""
+    """The numbers of runs under several seeds, by row and column, as far as all seeds have them."""
     every = [kind.of(run) for run in runs]
     found = {}
     for name in every[0]:
@@ -182,7 +183,7 @@ def _row(
     name: str | None,
     totals: set[str] | frozenset[str] = frozenset(),
 ) -> Values:
-    """What there is of a row; undefined numbers are NaN."""
+    """The numbers of a row that the summary has; undefined ones are NaN."""
     row: Values = {}
     for column in columns:
         places = [column.place.format(name)] if name is not None else []
@@ -196,11 +197,11 @@ def _row(
 
 
 QUIET = ("responses_failed", "mark_rate", "requests_open_at_end", "stalls", "rebuffer_ratio")
-"""What is worth a column only if it has happened."""
+"""Columns that are shown only if one of their values is not zero."""
 
 
 def shown(kind: Kind, rows: Iterable[Mapping[str, Sequence[float]]]) -> list[Column]:
-    """The columns that say anything of these rows."""
+    """The columns that have a value to show in these rows."""
     every = list(rows)
     return [
         column

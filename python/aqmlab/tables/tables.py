@@ -1,9 +1,9 @@
 """Tables of a study: means and 95 % intervals over seeds, next to the published numbers.
 
-Two questions about a published number are kept apart. Does it lie inside the
-95 % interval of our *mean*? And, since it is itself one run, does it lie where one more run of ours
-would lie with 95 % probability (the prediction interval)? Only a number outside the second is a
-difference between the two laboratories rather than between two runs.
+Two questions about a published number are distinguished. Is it inside the 95 % interval of the
+simulated *mean*? And, since it is from one run itself, is it in the prediction interval, in which
+one more simulated run would be with 95 % probability? Only a number outside the second interval
+shows a difference between the two laboratories rather than between two runs.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from aqmlab.intervals import interval
 
 from . import published
 
-#: How a published number lies to ours.
+#: Verdicts on a published number compared with the simulated ones.
 INSIDE, BETWEEN, OUTSIDE = "inside", "within one run", "outside"
 
 Values = Callable[[Cell, Metric], Sequence[float]]
-"""One value per seed of a metric, in its unit, for a cell of the plan."""
+"""A function that gives a metric's value for each seed of a cell, in the metric's unit."""
 
 
 def table(
@@ -32,7 +32,7 @@ def table(
     values: Values,
     reference: list[dict[str, str]] | None,
 ) -> list[dict]:
-    """Tidy rows, one per cell and metric, with the published number where there is one."""
+    """The rows of a table, one per cell and metric, with the published number if there is one."""
     rows = []
     found = published.find(reference or [], places(spec, cells))
     for cell, paper in zip(cells, found, strict=True):
@@ -49,7 +49,7 @@ def table(
 def differences(
     spec: Difference, metrics: Sequence[Metric], pairs: list[tuple[Cell, Cell]], values: Values
 ) -> list[dict]:
-    """Tidy rows of paired differences: each pair has one seed, and so equal users."""
+    """The rows of paired differences: both runs of a pair have one seed, and so equal users."""
     rows = []
     for cell, other in pairs:
         place = {axis: plain(cell.axes[axis]) for axis in spec.columns}
@@ -62,9 +62,9 @@ def differences(
 
 
 def estimate(sample: Sequence[float]) -> dict[str, float | None]:
-    """Mean, its 95 % interval, and where one more run would lie with 95 % probability.
+    """Mean, its 95 % interval, and the 95 % prediction interval of one more run.
 
-    Nothing of these if the number is undefined under any seed.
+    All are None if the number is undefined under any seed.
     """
     mean, low, high = interval(list(sample))
     half = (high - low) / 2 * math.sqrt(len(sample) + 1)
@@ -79,8 +79,8 @@ def estimate(sample: Sequence[float]) -> dict[str, float | None]:
 
 
 def compare(row: Mapping, paper: float | None, digits: int) -> dict[str, object]:
-    """The published number compared with ours; its own rounding is half a unit of its last
-    digit."""
+    """The comparison of the published number with the simulated mean; the published one is rounded
+    by up to half a unit of its last digit."""
     nothing = {
         "paper": paper,
         "difference": None,
@@ -114,7 +114,8 @@ def places(spec: Table, cells: list[Cell]) -> list[dict[str, object]]:
 
 
 def _place(cell: Cell, axis: str) -> object:
-    """A list goes by its label, and so does a variant that the experiment's author constructed."""
+    """The value of an axis in a table: the label for a list or a constructed variant (marked *),
+    else the plain value."""
     value, label = cell.axes[axis], cell.labels[axis]
     marked = isinstance(value, str) and label == f"{value} *"
     return label if isinstance(value, list) or marked else plain(value)
@@ -124,7 +125,7 @@ _SHARE = re.compile(r"\d+(\.\d+)? ?%")
 
 
 def plain(value: object) -> object:
-    """An axis value as a table holds it: "98%" is 98, [30, 90] is "(30, 90)"."""
+    """An axis value in the form for a table: 98 for "98%", "(30, 90)" for [30, 90]."""
     if isinstance(value, list):
         return f"({', '.join(str(v) for v in value)})"
     if isinstance(value, str) and _SHARE.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Tables as CSV and Parquet; each file appears whole or not at all."""
+"""Writes tables as CSV and Parquet, each file atomically."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import polars as pl
 from aqmlab.runs.store import Store
 
 _AT_A_TIME = 1000
-"""Rows that are held as mappings, which take ten times as much memory as a frame of them."""
+"""Number of rows that are held as mappings at a time; these take ten times the memory of a
+frame."""
 
 
 def write_frame(store: Store, name: str, rows: Iterable[dict]) -> None:
-    """`tables/<name>.csv` and `.parquet`; nothing for a table without rows."""
+    """Writes `tables/<name>.csv` and `.parquet`; no file for a table without rows."""
     left = iter(rows)
     parts = []
     while some := list(itertools.islice(left, _AT_A_TIME)):

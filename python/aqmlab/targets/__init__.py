@@ -1,8 +1,9 @@
-"""A discipline and its parameters in the words of real systems, and back from `tc`'s output.
+"""Translates a discipline and its parameters into commands of real systems, and `tc`'s output back.
 
-A target is a file: a table with one row per parameter, read in both directions (`words.Row`), how
-the lines of one queue are put together (`frame`), and those of both directions of a line
-(`arrange`), what it cannot say of a line (`unsaid`), and how all is taken back (`undone`).
+A target is a module with a table of one row per parameter, used in both directions (`words.Row`),
+and functions: `frame` makes the lines for one queue, `arrange` those for both directions of a line,
+`unsaid` lists properties of a line that cannot be expressed, `undone` explains how to remove the
+configuration.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ TARGETS: dict[str, tuple[str, ModuleType]] = {
     "cisco": ("IOS", cisco),
     "ns3": ("ns-3", ns3),
 }
-"""Targets by option: name and table."""
+"""The targets by the name of the option: title and module."""
 
 __all__ = [
     "DEVICE",
@@ -45,12 +46,12 @@ __all__ = [
 
 
 def queue(aqm: str, effective: dict[str, Any], wrote: set[str], rate: str) -> Queue:
-    """A discipline as a scenario has it, behind a line of that rate."""
+    """A discipline of a scenario, before a line of this rate, in base units for translation."""
     return Queue(aqm, plain(aqm, effective), frozenset(wrote), line_of(rate))
 
 
 def commands(target: str, queue: Queue, way: str = UP) -> Commands:
-    """What to type at a target for one queue, with what it cannot say and what to know."""
+    """The commands for one queue on a target, with the settings that are lost and pitfalls."""
     name, table = TARGETS[target]
     lane = _lane(target, way, Direction(queue))
     entry = lane.entry
@@ -60,7 +61,8 @@ def commands(target: str, queue: Queue, way: str = UP) -> Commands:
 
 
 def for_line(target: str, plan: Plan, dev: str = DEVICE) -> Commands:
-    """What to type at a target for both directions of a line; `dev` is its device towards it."""
+    """The commands for both directions of a line on a target; `dev` is its device towards the
+    line."""
     name, table = TARGETS[target]
     lanes, missed, known = [], [], []
     for way, one in plan.directions():
@@ -80,8 +82,8 @@ def for_line(target: str, plan: Plan, dev: str = DEVICE) -> Commands:
 
 
 def typed(target: str, queue: Queue, field: str, value: object) -> str | None:
-    """A field with this value as a target takes it, such as `rtt 50ms`, with our name after a word
-    that is another; None where the target cannot set it."""
+    """A field with this value in a target's form, such as `rtt 50ms`, followed by aqmlab's name of
+    the field if that differs; None if the target cannot set it."""
     name, table = TARGETS[target]
     entry = entry_for(table.ENTRIES, name, queue, table.REMEDY)
     row = next((one for one, _ in said(entry, queue) if one.ours == field), None)
@@ -93,7 +95,7 @@ def typed(target: str, queue: Queue, field: str, value: object) -> str | None:
 
 
 def _lane(target: str, way: str, one: Direction) -> Lane:
-    """A direction in a target's words."""
+    """A direction of a line in a target's words."""
     name, table = TARGETS[target]
     entry = entry_for(table.ENTRIES, name, one.queue, table.REMEDY)
     words, line = spoken(entry, one.queue), _line(target, one.queue)
@@ -106,12 +108,13 @@ def has(target: str, aqm: str) -> bool:
 
 
 def native(target: str, aqm: str) -> bool:
-    """Whether a target has a discipline without a package or module that it may lack."""
+    """Whether a target has a discipline without an additional package or module."""
     return aqm in TARGETS[target][1].NATIVE
 
 
 def of_profile(profile: str | None) -> str | None:
-    """The target whose own implementation a profile is, for targets that name one profile so."""
+    """The target whose implementation of the disciplines a profile models; None if no target
+    declares it."""
     of = (target for target, (_, table) in TARGETS.items() if hasattr(table, "PROFILE"))
     return next((target for target in of if profile == TARGETS[target][1].PROFILE), None)
 

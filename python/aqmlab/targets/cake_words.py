@@ -1,4 +1,4 @@
-"""cake's keywords that stand for others (tc-cake(8); iproute2 q_cake.c, read)."""
+"""cake's keywords that are shorthands for others (tc-cake(8); iproute2 q_cake.c, read)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RTT = {
     "satellite": "1s",
     "interplanetary": "1000s",
 }
-"""Round-trip times by name."""
+"""Round-trip times by cake's keywords."""
 _CELLS = {
     "ipoa-vcmux": ("atm", 8),
     "ipoa-llcsnap": ("atm", 16),
@@ -30,16 +30,17 @@ _CELLS = {
     "ether-vlan": ("", 4),
     "docsis": ("noatm", 18),
 }
-"""What frames packets, and bytes that it adds to the overhead so far."""
+"""For each keyword: the framing of packets in cells, and the bytes that it adds to the overhead."""
 _LEAST = {"ethernet": 84, "docsis": 64}
-"""Least size of a packet, bytes."""
+"""Smallest size of a frame (mpu), in bytes, by keyword."""
 _FRAMES = ("atm", "ptm", "noatm")
 WITHOUT_EFFECT = ("via-ethernet", "diffserv-llt", "no-sce", "sce")
-"""Words of old versions and forks."""
+"""Keywords of old versions and forks."""
 
 
 def plain(words: Sequence[str]) -> list[str]:
-    """These settings in words with values: `pppoe-ptm ether-vlan` is `ptm overhead 34`."""
+    """The settings with shorthands replaced by words with values: `ptm overhead 34` for `pppoe-ptm
+    ether-vlan`."""
     left: list[str] = []
     frame, overhead, least = "", 0, ""
     has_overhead = False
@@ -56,7 +57,7 @@ def plain(words: Sequence[str]) -> list[str]:
         elif word == "conservative":
             frame, overhead, has_overhead = "atm", 48, True
         elif word == "raw":
-            # Printed beside `overhead 0`; sizes are then those of the device.
+            # Printed together with `overhead 0`; sizes are then those of the device.
             frame, overhead, has_overhead = "noatm", 0, False
             left.append(word)
         elif word in _FRAMES:

@@ -16,7 +16,7 @@ GENERAL = (
 )
 REMEDY = "; IOS has no discipline that measures delay (CoDel, PIE)"
 MOST = 4096
-"""Packets: the largest threshold."""
+"""The largest threshold, in packets."""
 
 COUNT = Kind(lambda value, _: str(min(MOST, max(1, round(value)))), lambda text, _: float(text))
 LIMIT = Kind(lambda value, _: f"{round(value)} packets", lambda text, _: int(text.split()[0]))
@@ -73,7 +73,7 @@ NATIVE = ("droptail", "red", "wred")
 
 
 def frame(lane: Lane) -> list[tuple[str, list[str]]]:
-    """A policy map, and one that shapes and holds it."""
+    """The lines for one queue: a policy map, and one that shapes and contains it."""
     body = _policy("QUEUE", lane.entry, lane.words, lane.given)
     own = ["interface DEV", " service-policy output QUEUE"]
     shaped = [*_shaper("LINE", "QUEUE", lane.line), "interface DEV", " service-policy output LINE"]
@@ -81,7 +81,8 @@ def frame(lane: Lane) -> list[tuple[str, list[str]]]:
 
 
 def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:
-    """Policies for each direction; downloads leave by the interface towards the users."""
+    """The policy maps for each direction; that of downloads is at the interface towards the
+    users."""
     blocks = []
     for lane in lanes:
         name = lane.way.upper()
@@ -98,14 +99,14 @@ def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[st
 
 
 def unsaid(lane: Lane) -> list[str]:
-    """What a policy does not say of the line."""
+    """Properties of the line that a policy map cannot express."""
     if lane.framing.bare or not lane.shaped:
         return []
     return ["shape average counts the interface's own frames, not the line's framing"]
 
 
 def undone(lanes: Sequence[Lane], dev: str) -> str:
-    """How to take everything back."""
+    """The sentence on how to remove the configuration."""
     del lanes, dev
     return f"{UNDO}write no before each service-policy line of the interfaces"
 
@@ -132,7 +133,7 @@ def _policy(name: str, entry: Entry, words: list[str], given: Given) -> list[str
 
 
 def _curve(precedence: int, described: dict[str, str], given: Given) -> str:
-    """`min max denominator` of a precedence; of RED all are alike."""
+    """`min max denominator` of a precedence; for RED all precedences are equal."""
     low = float(described["min"])
     high = float(described["max"])
     spacing = given.get("spacing", "same")

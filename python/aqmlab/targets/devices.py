@@ -1,5 +1,4 @@
-"""Which queues of a machine shape the line: a device's own, and that of the ifb that belongs to
-it."""
+"""Finds the queues of a machine that shape a line: that of a device, and that of its ifb device."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ HEADER_BYTES = 14
 _BARE_DEVICES = ("ppp", "pppoe", "tun", "wg", "ipip", "sit", "gre")
 """Prefixes of the names of devices whose packets have no Ethernet header."""
 _NAME = 15
-"""Longest device name in characters: of `ifb4` and a long name SQM scripts cut off the end."""
+"""Longest device name in characters: SQM scripts cut `ifb4` with a long name at this length."""
 
 
 ASSUMED = 4
@@ -34,7 +33,7 @@ ASSUMED = 4
 
 @dataclass(frozen=True)
 class DeviceQueue:
-    """A queue of a device, as a scenario describes it."""
+    """A queue of a device, in the form of a scenario."""
 
     device: str
     queue: Queue
@@ -48,7 +47,7 @@ class DeviceQueue:
 
 @dataclass(frozen=True)
 class Device:
-    """A device with a queue, as tc names it."""
+    """A device with a queue, in tc's words."""
 
     name: str
     queue: Seen
@@ -102,7 +101,8 @@ def _place_classes(those: dict[str, list[Seen]]) -> None:
 
 
 def _device(those: list[Seen]) -> Device | None:
-    """The discipline at the leaf, with the rate of the shaper above it."""
+    """The device with its leaf discipline and the rate of the shaper above it; None without a
+    queue."""
     classes = {one.handle: one for one in those if one.is_class}
     all_seen = [one for one in those if not one.is_class]
     leaves = [one for one in all_seen if one.kind not in _NO_LEAVES]
@@ -111,7 +111,7 @@ def _device(those: list[Seen]) -> Device | None:
     if not leaves:
         return None
     leaf = _main(all_seen, leaves)
-    # Their parents are classes of the leaf's handle: `parent 1:2`.
+    # The parents of the queues below cake_mq are classes of its handle, such as `parent 1:2`.
     queues = sum(one.kind == "cake" and one.parent.split(":")[0] == leaf.handle for one in all_seen)
     remarks = []
     if len(leaves) > 1:
@@ -125,7 +125,7 @@ def _device(those: list[Seen]) -> Device | None:
 
 
 def found(device: Device) -> DeviceQueue:
-    """The device's queue, as a scenario describes it."""
+    """The device's queue in the form of a scenario, with remarks."""
     leaf = device.queue
     queue, remarks = _parameters(leaf)
     if leaf.kind == "cake_mq":
@@ -170,7 +170,8 @@ def _after(words: Sequence[str], word: str) -> str | None:
 def _rate(
     leaf: Seen, shapers: Sequence[Seen], classes: Mapping[str, Seen]
 ) -> tuple[float | None, list[str]]:
-    """The shaper's rate: cake's own, that of tbf, or of the class that holds the queue."""
+    """The shaper's rate in bit/s: cake's own, that of tbf, or that of the queue's class; and
+    remarks."""
     if leaf.kind in ("cake", "cake_mq"):
         own = _after(leaf.words, "bandwidth")
         if own is not None and own != "unlimited":
@@ -215,7 +216,8 @@ set by `framing_bytes`."""
 
 
 def sized(header: int, stab: Mapping[str, str]) -> tuple[dict[str, object], list[str]]:
-    """tc-stab(8): the device's size plus overhead, at least mpu, in cells of ATM if it says so."""
+    """The framing that a size table (tc-stab(8)) gives: the device's packet size plus overhead, in
+    ATM cells if the link layer is ATM; and remarks."""
     layer, overhead = stab.get("linklayer", "ethernet"), header + int(stab.get("overhead", "0"))
     remarks = []
     if int(stab.get("mpu", "0")):

@@ -1,11 +1,13 @@
-"""A line's framing in the words of shapers: what each packet occupies beyond its IP bytes."""
+"""A line's framing as shapers describe it: the bytes that each packet occupies beyond its IP
+packet."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 ETHERNET_HEADER = 14
-"""Bytes that Linux counts in a packet on an Ethernet device; on a PPP device it counts none."""
+"""Bytes of link header that Linux counts in a packet on an Ethernet device; on a PPP device it
+counts none."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,11 @@ class Framing:
 
     @property
     def bare(self) -> bool:
-        """Whether nothing is added."""
+        """Whether the framing adds nothing to an IP packet."""
         return not self.overhead and not self.least and self.cells == "none"
 
     def for_cake(self) -> dict[str, object]:
-        """The fields of cake that say this framing; cake counts from the IP packet."""
+        """The fields of cake for this framing; cake's overhead is relative to the IP packet."""
         said: dict[str, object] = {"overhead": self.overhead, "mpu": self.least}
         return {} if self.bare else said | {"framing": self.cells}
 
@@ -50,5 +52,5 @@ FRAMINGS = {
     "pppoa-vcmux": Framing(10, 0, "atm", 0),
     "ipoa-llcsnap": Framing(16, 0, "atm", 0),
 }
-"""Framings by the name that a link has for them. Behind PPPoE, PPPoA and IPoA the device towards
-the line carries bare IP packets (`pppoe-wan`, `ppp0`); elsewhere it is an Ethernet device."""
+"""Framings by their names in scenarios. Behind PPPoE, PPPoA and IPoA the device towards the line
+carries bare IP packets (`pppoe-wan`, `ppp0`); elsewhere it is an Ethernet device."""

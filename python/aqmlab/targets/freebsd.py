@@ -110,9 +110,9 @@ ENTRIES = (
 )
 _SCHEDULERS = ("fq_codel", "fq_pie")
 _NAMED = ("red", "gred")
-"""Whose own name stands before their first value."""
+"""Entries whose name is written by their first parameter already."""
 SLOTS = 100
-"""Packets of a pipe's queue at most, unless the system's limit is raised first."""
+"""Largest number of packets in a pipe's queue, unless the system's limit is raised first."""
 RULES = 10
 """The number of the first direction's rule: /etc/rc.firewall numbers its own from 50 on."""
 
@@ -125,8 +125,8 @@ LOADED: tuple[str, list[str]] = (
         "sysctl net.inet.ip.fw.one_pass=0",
     ],
 )
-"""How the modules come without cutting off a user who types over the network, and without opening
-a firewall."""
+"""Commands that load the modules without cutting off a user who is logged in over the network, and
+without opening a firewall."""
 
 
 NATIVE = ("fq_codel", "fq_pie", "codel", "pie")
@@ -134,12 +134,14 @@ NATIVE = ("fq_codel", "fq_pie", "codel", "pie")
 
 
 def frame(lane: Lane) -> list[tuple[str, list[str]]]:
-    """A pipe for the line; fair queues are schedulers, others the pipe's queue."""
+    """The lines for one queue: a pipe for the line; fair queues are schedulers, others are the
+    pipe's own queue."""
     return [LOADED, ("at DEV", _pipe(1, lane.entry, lane.words, lane.line, "out via DEV"))]
 
 
 def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:
-    """A pipe for each direction: what comes in at the device towards the line, what goes out."""
+    """A pipe for each direction: for packets in through the device towards the line, and for
+    packets out."""
     blocks = [LOADED]
     for nth, lane in enumerate(lanes, 1):
         at = f"in via {dev}" if lane.down and lane.shaped else f"out via {lane.device(dev)}"
@@ -149,16 +151,16 @@ def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[st
 
 
 def unsaid(lane: Lane) -> list[str]:
-    """What a pipe cannot say of the line."""
+    """Properties of the line that a pipe cannot express."""
     if lane.framing.bare or not lane.shaped:
         return []
     return ["a pipe counts IP bytes, not the line's framing: it sends more than was raced"]
 
 
 def undone(lanes: Sequence[Lane], _: str) -> str:
-    """How to take everything back."""
+    """The sentence on how to remove the configuration."""
     pipes = [str(nth) for nth in range(1, len(lanes) + 1)]
-    # A pipe takes its scheduler along, not the scheduler's queue.
+    # Deleting a pipe deletes its scheduler, but not the scheduler's queue.
     queues = [n for n, lane in zip(pipes, lanes, strict=True) if lane.entry.name in _SCHEDULERS]
     words = [f"ipfw delete {' '.join(str(RULES * int(n)) for n in pipes)}"]
     words += [f"ipfw queue delete {' '.join(queues)}"] if queues else []
@@ -167,7 +169,8 @@ def undone(lanes: Sequence[Lane], _: str) -> str:
 
 
 def _pipe(nth: int, entry: Entry, words: list[str], line: str, at: str) -> list[str]:
-    """Its lines; rules of one number would pile up, so that an old one goes first."""
+    """The lines of a pipe. Rules of one number would accumulate, so an old rule is deleted
+    first."""
     kind = "queue" if entry.name in _SCHEDULERS else "pipe"
     rule = RULES * nth
     rules = [

@@ -1,6 +1,7 @@
-"""What `tc qdisc show` prints, or a `tc qdisc add` command, to a scenario.
+"""Converts the output of `tc qdisc show`, or a `tc qdisc add` command, into a queue of a scenario.
 
-The tables of `tc.py`, read the other way round. Counters are kept, to be shown with the scenario.
+It uses the tables of `tc.py` in the reverse direction. Counters are kept for remarks on the
+scenario.
 """
 
 from __future__ import annotations
@@ -39,26 +40,26 @@ _KNOWN = {
     "wash": 0,
     "fwmark": 1,
 }
-"""Words without an effect here, and how many values follow them. (No address is translated here,
-no packet has a firewall's mark, and no queue behind this one reads what `wash` clears.)"""
+"""Words that have no effect in aqmlab, and the number of values after each. (No address is
+translated, no packet has a firewall mark, and no later queue reads the DSCP that `wash` clears.)"""
 _SAYS = {
     "adaptive": "tc adapts nothing by adaptive (iproute2 since 5.7 sends it in TCA_RED_FLAGS; "
     "sch_red.c starts its timer by the older tc_red_qopt.flags alone): this is red with a "
     "fixed max_p; for an older tc write ared in place of red",
 }
-"""Sentences about words with an effect that is not the same here."""
+"""Remarks on words whose effect differs in aqmlab."""
 _SAYS["adaptative"] = _SAYS["adaptive"]
 
 
 def seen(text: str) -> list[Seen]:
-    """Every discipline that the text names."""
+    """Every discipline in the text."""
     return [one for one in read(text) if not one.is_class]
 
 
 def parameters(
     kind: str, words: Sequence[str], printed: bool = True
 ) -> tuple[dict[str, Any], list[str]]:
-    """A discipline of tc as a scenario's queue, and what was passed over."""
+    """A discipline of tc as a scenario's queue, and remarks on what was left out."""
     if kind == "pfifo_fast":
         described = (
             "pfifo_fast is taken as one queue of the device's txqueuelen, 1,000 unless changed"
@@ -89,7 +90,7 @@ def parameters(
         elif row.word in pairs and pairs[row.word] not in ("unlimited", ""):
             given[row.ours] = _value(row.kind.read, row.word, pairs[row.word], given)
     if "red_max_th" not in given:
-        # SFQ without RED in its queues has none of its numbers.
+        # SFQ without RED in its queues has none of RED's parameters.
         given = {name: value for name, value in given.items() if not name.startswith("red_")}
     if entry.profile:
         given["profile"] = entry.profile
@@ -113,7 +114,7 @@ def _value(read_value: Any, word: str, text: str, given: Given) -> object:
 
 def _entry(kind: str) -> Entry:
     for entry in tc.ENTRIES:
-        # What writes a word that changes nothing (red's adaptive) is not what tc then runs.
+        # An entry with a word without effect (`adaptive` of red) is not what the kernel runs.
         if entry.name == kind and not set(entry.also) & set(_SAYS):
             return entry
     names = ", ".join(dict.fromkeys(entry.name for entry in tc.ENTRIES))
@@ -121,7 +122,7 @@ def _entry(kind: str) -> Entry:
 
 
 def _sorted(entry: Entry, words: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:
-    """Words with their values, words alone, and sentences about those that are not known."""
+    """Words with their values, words without values, and remarks on unknown words."""
     rows = {row.word for row in entry.rows if row.word} | set(OF_TC_ALONE.get(entry.name, ()))
     alone = {word for row in entry.rows if row.kind for word in row.kind.words} | set(entry.also)
     pairs: dict[str, str] = {}

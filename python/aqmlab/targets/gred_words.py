@@ -1,4 +1,5 @@
-"""The words of tc's gred: a queue with limits alone until a virtual queue is given, then red's."""
+"""The words of tc's gred, which has only limits until a virtual queue is given, and then red's
+parameters."""
 
 from __future__ import annotations
 
@@ -14,13 +15,15 @@ _BARE = (
     "limit (gred_enqueue of sch_gred.c)"
 )
 _DEVICE = 1000 * 1514
-"""Bytes of its limit unless given: txqueuelen packets of the device's size (gred_init)."""
+"""Default limit in bytes: txqueuelen (1,000) packets of the device's MTU plus header
+(gred_init)."""
 
 Read = Callable[[str, Sequence[str], bool], tuple[dict[str, Any], list[str]]]
 
 
 def parameters(words: Sequence[str], printed: bool, read: Read) -> tuple[dict[str, Any], list[str]]:
-    """A gred as a scenario's queue and what was passed over; `read` reads its words of red."""
+    """A gred as a scenario's queue, and remarks on what was left out; `read` converts red's
+    words."""
     marks = [at for at, word in enumerate(words) if word in ("vq", "DP")]
     if len(marks) > 1:
         raise SpecError(
@@ -32,7 +35,8 @@ def parameters(words: Sequence[str], printed: bool, read: Read) -> tuple[dict[st
         return {"aqm": "droptail", "limit_bytes": BYTES.read(limit, {}) if limit else _DEVICE}, [
             _BARE
         ]
-    # What tc prints before it is about the whole; a command has the limit of the virtual queue.
+    # In tc's output, words before the virtual queue are about the whole gred; in a command they are
+    # about the virtual queue.
     own = words[marks[0] :] if printed else list(words)
     at = own.index("vq" if "vq" in own else "DP")
     rest = [*own[:at], *own[at + 2 :]]

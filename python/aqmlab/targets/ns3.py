@@ -8,7 +8,7 @@ from .plan import DEVICE, Lane
 from .words import LINE, Entry, Given, Kind, Row, number
 
 PROFILE = "ns3"
-"""The profile of ours that is ns-3's own implementation."""
+"""The profile of aqmlab that models ns-3's implementation."""
 
 RELEASE = "as read in ns-3-dev after release 3.36"
 GENERAL = (
@@ -61,7 +61,7 @@ ESTIMATOR = Kind(
 
 
 def _in_unit(given: Given) -> float:
-    """ns-3's thresholds are in the unit of MaxSize."""
+    """The factor from packets to ns-3's thresholds, which are in the unit of MaxSize."""
     return given.get("mean_packet_bytes", 500) if given.get("queue_in_bytes") else 1
 
 
@@ -77,7 +77,7 @@ IDLE_RATE = Kind(
 )
 
 RATE_UNLESS_NS3 = Kind(
-    # Our profile of ns-3 leaves its own 1.5 Mb/s, which a script that does not set it has.
+    # The profile `ns3` keeps ns-3's default of 1.5 Mb/s, which a script gets that does not set it.
     lambda value, given: "" if given.get("profile") == PROFILE else RATE.write(value, given),
     RATE.read,
 )
@@ -217,13 +217,14 @@ NATIVE = tuple(entry.aqm for entry in ENTRIES)
 
 
 def frame(lane: Lane) -> list[tuple[str, list[str]]]:
-    """A root queue disc on the device of the line."""
+    """The lines that install a root queue disc on the line's device."""
     lines = _helper("tch", lane.entry, lane.words, "devices")
     return [(f"C++, before the addresses are assigned; a line of {lane.line}", lines)]
 
 
 def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:
-    """A root queue disc on each end of the link: the first device sends the downloads."""
+    """The lines that install a root queue disc at each end of the link; the first device sends the
+    downloads."""
     del dev
     blocks = []
     for lane in lanes:
@@ -234,14 +235,14 @@ def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[st
 
 
 def unsaid(lane: Lane) -> list[str]:
-    """What the queue disc does not say of the line."""
+    """Properties of the line that a queue disc cannot express."""
     if not lane.shaped:
         return []
     return ["a queue disc is no shaper: the link itself has this rate (DataRate of the device)"]
 
 
 def undone(lanes: Sequence[Lane], dev: str) -> str:
-    """Nothing: it is a program's text."""
+    """Empty, since the lines are the source of a program."""
     del lanes, dev
     return ""
 

@@ -1,8 +1,8 @@
-"""OpenWrt: SQM (`/etc/config/sqm`, sqm-scripts), or the lines of `tc` where it has no word.
+"""OpenWrt: SQM (`/etc/config/sqm`, sqm-scripts), or lines of `tc` for what SQM cannot express.
 
-Options after openwrt.org's page of the configuration, and after what sqm-scripts make of them
-(defaults.sh, functions.sh, simplest.qos and piece_of_cake.qos of June 2024, read); not run here.
-Releases up to 24.10 install packages by opkg, 25.12 and later by apk.
+Options follow openwrt.org's page on the configuration, and their use in sqm-scripts (defaults.sh,
+functions.sh, simplest.qos and piece_of_cake.qos of June 2024, read); not run here. Releases up to
+24.10 install packages by opkg, 25.12 and later by apk.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ GENERAL = (
 )
 REMEDY = "; tc on it has more (--tc, package tc-full)"
 NATIVE = ("cake", "fq_codel")
-"""What sqm-scripts bring with them; the others need a package with the discipline's module."""
+"""Disciplines that sqm-scripts install; the others need a package with the discipline's module."""
 SIMPLEST = "simplest.qos"
 SCRIPTS = {"cake": "piece_of_cake.qos"} | dict.fromkeys(
     ("fq_codel", "fq_pie", "codel", "pie", "sfq", "pfifo", "bfifo"), SIMPLEST
 )
-"""The script of SQM that takes a discipline: simplest.qos puts any that it can configure below an
-HTB in each direction. RED it cannot, since it adds `ecn` or `noecn`, which tc's red refuses."""
+"""The SQM script for each discipline: simplest.qos configures any of these below an HTB in each
+direction. RED is impossible with it, since it adds `ecn` or `noecn`, and tc's red refuses
+`noecn`."""
 MODULES = {
     "red": "kmod-sched-red",
     "pie": "kmod-sched-pie",
@@ -38,7 +39,7 @@ MODULES = {
     "sfq": "kmod-sched",
     "pfifo_head_drop": "kmod-sched-core",
 }
-"""Packages with disciplines that neither the kernel nor sqm-scripts bring."""
+"""Packages of disciplines that are neither in the kernel nor in sqm-scripts."""
 MORE = "SQM's piece_of_cake sets besteffort of its own: what is written in its options wins"
 ENTRIES = tuple(
     replace(entry, pitfalls=(*entry.pitfalls, MORE)) if entry.aqm == "cake" else entry
@@ -46,20 +47,21 @@ ENTRIES = tuple(
     if entry.aqm in ("cake", "fq_codel", "codel", "red", "pie", "fq_pie", "sfq", "droptail")
 )
 _SIDES = {DOWN: ("i", "ingress"), UP: ("e", "egress")}
-"""How SQM's options for a direction begin."""
+"""Prefixes of SQM's options for a direction: the short and the long one."""
 _SAID = {"bandwidth": 1, "overhead": 1, "mpu": 1, "noatm": 0, "atm": 0, "egress": 0}
-"""cake's words that SQM says itself, and how many values follow them."""
+"""cake's words that SQM writes itself, and the number of values after each."""
 _SAID_BELOW_HTB = {"limit": 1, "target": 1, "ecn": 0, "noecn": 0}
-"""The other disciplines' words that have an option of SQM."""
+"""Words of other disciplines that are options of SQM, and the number of values after each."""
 
 
 def frame(lane: Lane) -> list[tuple[str, list[str]]]:
-    """One queue, as the only one of the section; the other direction is left unshaped."""
+    """The lines for one queue, alone in its section; the other direction is not shaped."""
     return arrange([replace(lane, framing=_framing(lane.given))])
 
 
 def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:
-    """One section of SQM for both directions; lines of tc in a script for what SQM has not."""
+    """The lines for both directions: one section of SQM, or lines of tc in a script if SQM lacks
+    the queue."""
     kinds = {lane.entry.name for lane in lanes}
     if len(kinds) > 1 or not kinds <= set(SCRIPTS):
         packages = dict.fromkeys(MODULES[kind] for kind in kinds if kind in MODULES)
@@ -77,7 +79,7 @@ def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[st
 
 
 def unsaid(lane: Lane) -> list[str]:
-    """What SQM cannot say of the line."""
+    """Properties of the line that SQM cannot express."""
     if not lane.shaped:
         return [
             f"{lane.way}: SQM is a shaper and has the line's own rate here: give 85 to 95 % of it"
@@ -86,7 +88,7 @@ def unsaid(lane: Lane) -> list[str]:
 
 
 def undone(lanes: Sequence[Lane], dev: str) -> str:
-    """How to take everything back."""
+    """The sentence on how to remove the configuration."""
     if {lane.entry.name for lane in lanes} <= set(SCRIPTS):
         return f"{UNDO}uci delete sqm.line; uci commit sqm; /etc/init.d/sqm restart"
     return tc_lines.undone(lanes, dev)
@@ -108,7 +110,7 @@ def _device(lane: Lane, dev: str) -> str:
 
 
 def _section(lanes: Sequence[Lane], dev: str) -> dict[str, str]:
-    """The options of the one section; a direction that is not planned is left unshaped."""
+    """The options of the section; a direction without a plan is not shaped."""
     rates = {lane.way: str(round(_rate(lane) / 1000)) for lane in lanes}
     kind = lanes[0].entry.name
     section = {
@@ -135,7 +137,8 @@ def _options(lane: Lane) -> dict[str, str]:
     """The options of one direction's queue."""
     short, long = _SIDES[lane.way]
     if lane.entry.aqm == "cake":
-        # In piece_of_cake only downloads have `nat`, without which a household is one host.
+        # In piece_of_cake only downloads have `nat`, without which all hosts behind NAT count as
+        # one.
         more = ["nat"] if lane.shaped else []
         more += ["ptm"] if lane.framing.cells == "ptm" else []
         return {f"{short}qdisc_opts": " ".join([*_rest(lane.words, _SAID), *more])}
@@ -144,7 +147,8 @@ def _options(lane: Lane) -> dict[str, str]:
     if "limit_bytes" in given and lane.entry.name == "bfifo":
         said = {f"{short}limit": str(round(given["limit_bytes"]))}
     if "target" in given:
-        # SQM would set another target below 4 Mbit/s, and none that tc takes for fq_pie.
+        # Without this SQM would set another target below 4 Mbit/s, and one that tc refuses for
+        # fq_pie.
         said[f"{short}target"] = f"{round(given['target'] * 1e6)}us"
     if "ecn" in given:
         said[f"{long}_ecn"] = "ECN" if given["ecn"] else "NOECN"
@@ -152,7 +156,8 @@ def _options(lane: Lane) -> dict[str, str]:
 
 
 def _layer(lane: Lane) -> dict[str, str]:
-    """cake counts from the IP packet, HTB from what the device has counted already."""
+    """The options for the link layer: cake's overhead is relative to the IP packet, HTB's to the
+    size that the device counts."""
     framing = lane.framing
     if framing.bare:
         return {"linklayer": "none"}
@@ -165,7 +170,7 @@ def _layer(lane: Lane) -> dict[str, str]:
 
 
 def _rest(words: Sequence[str], said: Mapping[str, int]) -> list[str]:
-    """The words that no option of SQM says."""
+    """The words that have no option of SQM."""
     kept: list[str] = []
     skip = 0
     for word in words:
@@ -179,6 +184,6 @@ def _rest(words: Sequence[str], said: Mapping[str, int]) -> list[str]:
 
 
 def _framing(given: Given) -> tc_lines.Framing:
-    """The framing of a cake that is described, under cake's own names."""
+    """The framing from cake's own parameters."""
     cells = given.get("framing", "none")
     return tc_lines.Framing(given.get("overhead", 0), given.get("mpu", 0), cells)

@@ -1,4 +1,4 @@
-"""A queue for both directions of a line, and how a target is made to have it.
+"""The plan of queues for both directions of a line, from which a target's commands are made.
 
 Downloads come in from the line and uploads go out into it. A router shapes both before the line;
 at the line itself each direction has its own end. A target gets the directions together
@@ -16,29 +16,30 @@ from .words import Entry, Given
 
 DOWN, UP = "downloads", "uploads"
 DEVICE = "DEV"
-"""The device towards the line, where its name is not known."""
+"""Placeholder for the device towards the line, if its name is not known."""
 FAR = "FARDEV"
-"""The device at the other end of the line, whose name is never known."""
+"""Placeholder for the device at the other end of the line, whose name is never known."""
 UNDO = "to undo it: "
-"""How the sentence begins that says how all is taken back."""
+"""The beginning of the sentence on how to remove the configuration."""
 LONGEST = 15
-"""Characters of a device's name in Linux (IFNAMSIZ less its zero byte)."""
+"""Longest device name in Linux, in characters (IFNAMSIZ without the zero byte)."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """One direction of the line: its queue, and whether a shaper stands below it."""
+    """One direction of the line: its queue, and whether it is below a shaper."""
 
     queue: Queue
-    """`queue.line` is the rate of the shaper, or of the line where there is none, in bit/s."""
+    """The queue; `queue.line` is the rate of the shaper, or else of the line, in bit/s."""
     shaped: bool = True
-    """Whether the queue stands at a router before the line; else it is the line's own."""
+    """Whether the queue belongs to a shaper at a router before the line; else it is the line's
+    own."""
     framing: Framing = field(default_factory=Framing)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What both directions of a line shall have; None leaves a direction as it is."""
+    """The planned queues of both directions of a line; None leaves a direction unchanged."""
 
     down: Direction | None = None
     up: Direction | None = None
@@ -52,7 +53,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Lane:
-    """One direction in a target's words, to be put together with the other."""
+    """One direction of a line in a target's words."""
 
     way: str
     """`downloads` or `uploads`."""
@@ -75,10 +76,11 @@ class Lane:
         return " ".join([self.entry.name, *self.words])
 
     def device(self, dev: str) -> str:
-        """The device whose queue it is: at a line, downloads wait at the other end."""
+        """The device that has the queue: without a shaper, downloads wait at the other end of the
+        line."""
         return FAR if self.down and not self.shaped else dev
 
 
 def ifb(dev: str) -> str:
-    """The intermediate device through which what comes in at `dev` is sent, as SQM names it."""
+    """The name of the ifb device through which packets received at `dev` are sent, as in SQM."""
     return f"ifb4{dev}"[:LONGEST]

@@ -1,4 +1,4 @@
-"""RED's weight w_q as `tc` takes it: by `burst`, from which it chooses a power of two.
+"""RED's weight w_q in `tc`, which chooses a power of two from the parameter `burst`.
 
 tc takes the largest W = 2^-n, n >= 1, by which a burst of that many packets into an empty queue
 leaves the average below the lower threshold: burst + 1 - min/avpkt <= (1 - (1 - W)^burst)/W
@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 
 LARGEST = 31
-"""Largest n."""
+"""Largest exponent n that tc tries."""
 
 
 def exponent(burst: int, min_packets: float) -> int | None:
-    """The n that tc chooses; none if it refuses the burst."""
+    """The exponent n that tc chooses; None if it refuses the burst."""
     wanted = burst + 1 - min_packets
     if wanted < 1:
         return None
@@ -26,7 +26,8 @@ def exponent(burst: int, min_packets: float) -> int | None:
 
 
 def burst(w_q: float, min_packets: float) -> int:
-    """The smallest burst by which tc chooses the power of two next to `w_q`, or the nearest to it.
+    """The smallest burst with which tc chooses the power of two next to `w_q`, or the nearest one
+    that it can.
 
     For a small `min_packets` tc's choices skip some exponents.
     """

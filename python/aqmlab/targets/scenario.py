@@ -1,4 +1,4 @@
-"""A scenario made of what `tc` printed: the line, its queues, and constructed users."""
+"""Makes a scenario from the output of `tc`: the line, its queues, and constructed users."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from . import devices, sqm_config
 from .words import line_of, number
 
 RTT = "40 ms"
-"""Besides the queue; constructed."""
+"""Round-trip time without queues; constructed."""
 
 
 def of_output(text: str, rate: str | None, device: str | None = None) -> tuple[Scenario, list[str]]:
     """The scenario, and remarks about what could not be taken over.
 
     Args:
-        text: What tc printed, commands of tc, or the configuration of OpenWrt's SQM.
-        rate: The line's rate, where the text does not say it.
-        device: The device whose queue is wanted; else one that shapes.
+        text: Output or commands of tc, or the configuration of OpenWrt's SQM.
+        rate: The line's rate, if the text does not give it.
+        device: The device whose queue is wanted; by default one with a shaper.
     """
     if sqm_config.is_config(text):
         ways, remarks = sqm_config.ways(text, device)
@@ -58,13 +58,13 @@ def of_output(text: str, rate: str | None, device: str | None = None) -> tuple[S
 
 
 def _users() -> list[Traffic]:
-    """Four transfers without end and a call beside them; constructed, to be replaced."""
+    """The traffic: four endless transfers and a call; constructed, for the user to replace."""
     bulk: Traffic = {"name": "bulk", "app": "bulk", "flows": 4, "tcp": {"profile": "linux"}}
     return [bulk, {"name": "talk", "app": "voip", "users": 1}]
 
 
 def text(scenario: Scenario, remarks: Sequence[str]) -> str:
-    """The file, with the remarks as comments."""
+    """The text of the scenario's file, with the remarks as comments."""
     document = tomlkit.document()
     for line in (
         "Made by `aqmlab from-tc` of what tc printed. The round-trip time and the users are",

@@ -1,7 +1,7 @@
 """`/etc/config/sqm` of OpenWrt (or `uci show sqm`): both directions of a line, with their rates.
 
-The options are those of openwrt.org's page on SQM and of the sqm-scripts (read); what a script adds
-of its own is said where it matters.
+The options are those of openwrt.org's page on SQM and of the sqm-scripts (read); additions by a
+script are noted where they matter.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _ONE = ("simplest.qos", "simplest_tbf.qos", *_CAKES)
 
 
 def is_config(text: str) -> bool:
-    """Whether a text is such a file, or what `uci` says of it."""
+    """Whether a text is a configuration of SQM, as a file or as the output of `uci show`."""
     return any(_SECTION.match(line) or _SHOWN.match(line) for line in text.splitlines()[:400])
 
 
 def _sections(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each `queue` with its options."""
+    """Each section `queue` with its options."""
     sections: dict[str, dict[str, str]] = {}
     current: dict[str, str] | None = None
     for line in text.splitlines():
@@ -111,7 +111,7 @@ def _queue(options: Mapping[str, str], side: str, rate: float) -> DeviceQueue:
 def _words(
     options: Mapping[str, str], side: str, kind: str, script: str
 ) -> tuple[list[str], list[str]]:
-    """The words that the script gives to tc."""
+    """The words that the script passes to tc for the discipline, and remarks."""
     words: list[str] = []
     if kind == "cake":
         tins = _OWN_TINS.get(script, "besteffort")
@@ -151,7 +151,7 @@ def _link(options: Mapping[str, str], kind: str) -> tuple[dict[str, object], lis
         return {"framing": "ethernet", "header_bytes": HEADER_BYTES}, []
     if kind == "cake":
         return {}, []
-    # HTB's size table begins at the device's size: the overhead of SQM is beside its header.
+    # HTB's size table is relative to the device's size: SQM's overhead is added to the header.
     overhead = int(options.get("overhead", "0") or 0)
     stab = {"linklayer": layer, "overhead": str(overhead), "mpu": options.get("tcMPU", "0") or "0"}
     return sized(HEADER_BYTES, stab)

@@ -44,7 +44,7 @@ GENERAL = (
     "and net.ipv4.tcp_ecn_fallback gives it up where a handshake with ECN gets no answer",
     "a driver's ring lies behind the queue: without byte queue limits it hides packets from it",
 )
-"""True of every discipline here; the first is our side of it."""
+"""Pitfalls of all disciplines; the first one is about aqmlab."""
 
 _RED_IDLE = (
     "under TBF or HTB its average never ages while idle: those ask a child only while it holds "
@@ -108,7 +108,8 @@ _PIE = (
 _CAKE = (
     Row("rate", "bandwidth", RATE),
     Row("autorate", kind=flag("autorate-ingress")),
-    # It rounds turns at random, as `whole` does; who has `exact` means this queue, too.
+    # The kernel rounds turns at random, as `whole` does; a queue with `exact` is translated as
+    # well.
     Row("turns", always=lambda known: known["turns"]),
     Row(
         "tins",
@@ -390,7 +391,7 @@ NATIVE = ("cake", "fq_codel")
 
 
 def frame(lane: Lane) -> list[tuple[str, list[str]]]:
-    """The lines for a device that is itself the slow one, and for one before something slower."""
+    """The lines for a device that is the bottleneck itself, and for one before a slower device."""
     blocks = [("DEV is the slow link itself", tc_lines.at_root(DEVICE, lane.discipline))]
     if lane.entry.aqm == "cake":
         return blocks

@@ -1,4 +1,5 @@
-"""What `tc` itself passes to the kernel where a command leaves a word out (iproute2, read).
+"""The defaults that `tc` itself passes to the kernel for words missing in a command (iproute2,
+read).
 
 The kernel's own defaults apply only where tc passes nothing. The output of `tc qdisc show` contains
 all values.
@@ -62,7 +63,7 @@ def _choke(pairs: Mapping[str, str]) -> dict[str, str]:
 
 
 def _sfb(pairs: Mapping[str, str]) -> dict[str, str]:
-    """`q_sfb.c`."""
+    """`q_sfb.c`: bins, and steps of the probability, that differ from the kernel's own defaults."""
     most, target = (int(COUNT.read(pairs.get(word, "0"), {})) for word in ("max", "target"))
     most = most or ((target * 5 + 1) // 4 if target else 25)
     filled = {

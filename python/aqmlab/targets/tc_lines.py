@@ -1,7 +1,7 @@
-"""Commands of `tc` that put disciplines in their places; each may be typed any number of times.
+"""Commands of `tc` that install disciplines; each may be repeated any number of times.
 
-A second `replace` of an HTB with its handle is refused, as HTB cannot be changed as a whole. A
-root of another kind is replaced, though: so `noqueue` comes first, and HTB then is always new.
+A second `replace` of an HTB with its handle is refused, as HTB cannot be changed as a whole. A root
+of another kind is replaced, however: so `noqueue` comes first, and HTB is then always new.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from .framing import Framing
 from .plan import DEVICE, UNDO, Lane, ifb
 
 QUANTUM = 1514
-"""Bytes: of one class it does not matter; HTB's own (an eighth of a tenth of the rate) makes the
-kernel warn from 16 Mbit/s."""
+"""The class's quantum in bytes. With a single class its value does not matter, but HTB's default
+(an eighth of a tenth of the rate) makes the kernel warn from 16 Mbit/s on."""
 
 
 def at_root(device: str, discipline: str) -> list[str]:
-    """A discipline as the device's own queue."""
+    """The command for a discipline at the root of a device."""
     return [f"tc qdisc replace dev {device} root {discipline}"]
 
 
 def shaped(device: str, discipline: str, rate: str, framing: Framing | None = None) -> list[str]:
-    """A discipline below an HTB of one class, which sends at `rate`."""
+    """The commands for a discipline below an HTB with one class, which sends at `rate`."""
     return [
         *at_root(device, "noqueue"),
         f"tc qdisc replace dev {device} root handle 1: {stab(framing)}htb default 1",
@@ -32,7 +32,8 @@ def shaped(device: str, discipline: str, rate: str, framing: Framing | None = No
 
 
 def stab(framing: Framing | None) -> str:
-    """How HTB learns the size of a packet on the line (tc-stab(8)); it has no word for PTM."""
+    """The size table from which HTB takes the size of a packet on the line (tc-stab(8)); it cannot
+    express PTM."""
     if framing is None or framing.bare:
         return ""
     layer = "atm" if framing.cells == "atm" else "ethernet"
@@ -41,7 +42,7 @@ def stab(framing: Framing | None) -> str:
 
 
 def redirected(device: str) -> list[str]:
-    """What comes in at a device is sent through its ifb device."""
+    """The commands that send packets received at a device through its ifb device."""
     to = ifb(device)
     return [
         f"tc qdisc replace dev {device} handle ffff: ingress",
@@ -51,7 +52,8 @@ def redirected(device: str) -> list[str]:
 
 
 def with_ifb(device: str, queue: Sequence[str]) -> list[str]:
-    """A queue on the ifb device of a device, for what comes in there."""
+    """The commands for a queue on the ifb device of a device, for the packets that the device
+    receives."""
     to = ifb(device)
     return [
         f"ip link show dev {to} >/dev/null 2>&1 || ip link add name {to} type ifb",
@@ -62,7 +64,7 @@ def with_ifb(device: str, queue: Sequence[str]) -> list[str]:
 
 
 def unsaid(lane: Lane) -> list[str]:
-    """What the shaper cannot say of the line."""
+    """Properties of the line that the shaper cannot express."""
     if lane.shaped and lane.entry.aqm != "cake" and lane.framing.cells == "ptm":
         return [
             "HTB does not count PTM's byte in 65: it sends 1.6 % more than was raced, which is "
@@ -72,7 +74,7 @@ def unsaid(lane: Lane) -> list[str]:
 
 
 def undone(lanes: Sequence[Lane], dev: str) -> str:
-    """How to take everything back."""
+    """The sentence on how to remove the configuration."""
     words = [f"tc qdisc del dev {lane.device(dev)} root" for lane in lanes if not _through(lane)]
     if any(map(_through, lanes)):
         words += [f"tc qdisc del dev {dev} ingress", f"ip link del dev {ifb(dev)}"]
@@ -98,7 +100,7 @@ def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[st
 
 def _queue(lane: Lane, device: str) -> list[str]:
     if lane.entry.aqm == "cake":
-        # Behind a router that translates addresses all hosts of a house would be one.
+        # Without `nat` all hosts behind a router with NAT would count as one.
         return at_root(device, f"{lane.discipline} nat" if lane.shaped else lane.discipline)
     if not lane.shaped:
         return at_root(device, lane.discipline)

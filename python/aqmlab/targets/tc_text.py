@@ -1,7 +1,8 @@
-"""The text of `tc`: what `tc qdisc show` and `tc class show` print (also with `-j`), and commands.
+"""Parses the text of `tc`: the output of `tc qdisc show` and `tc class show` (also with `-j`), and
+commands.
 
-Lines of 50,000 disciplines are read within a second: words are split at spaces, and a command only
-is read as a shell reads it.
+Lines of 50,000 disciplines are read within a second: words are split at spaces, and only commands
+are split as a shell does.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from aqmlab.errors import SpecError
 _COMMAND = re.compile(r"^\s*(?:[#$>]\s*)?(?:sudo\s+)?tc\s+(?:-\S+\s+)*(qdisc|class)\s")
 _PRINTED = re.compile(r"^(?:(?:added|replaced|deleted)\s+)?(qdisc|class)\s")
 NO_DEVICE = "DEV"
-"""Stands for the device of a text that names none."""
+"""The name of the device if the text gives none."""
 _COUNTED = re.compile(r"Sent \d+ bytes (\d+) pkts? \(dropped (\d+)")
 _STAB = re.compile(r"^\s+(?:linklayer \S+\s+)?(?:overhead -?\d+\s+)?(?:mpu \d+\s+)?mtu \d+ tsize")
 _PLACES = {"dev": 1, "parent": 1, "handle": 1, "classid": 1, "root": 0, "est": 2}
@@ -52,12 +53,12 @@ _JSON_VALUES = {
     ("ecn-mask", "any-ect"): "any_ect",
 }
 _JSON_BARE = ("diffserv", "flowmode", "atm", "autorate")
-"""Keys of cake whose values are the words."""
+"""Keys of cake's JSON output whose values are the words of the command."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One discipline or class of the text."""
+    """One discipline or class in the text."""
 
     kind: str
     device: str
@@ -65,16 +66,16 @@ class Seen:
     parent: str
     words: Sequence[str]
     printed: bool = True
-    """Whether tc printed it: a switch that is off is then left out."""
+    """Whether tc printed it, and it is no command: in output a switch that is off is left out."""
     sent: int | None = None
     dropped: int | None = None
     stab: Mapping[str, str] = field(default_factory=dict)
-    """The size table: linklayer, overhead, mpu."""
+    """The settings of the size table: linklayer, overhead, mpu."""
     is_class: bool = False
 
 
 def read(text: str) -> list[Seen]:
-    """Every discipline and class that the text names."""
+    """Every discipline and class in the text."""
     stripped = text.lstrip()
     if stripped.startswith(("[", "{")):
         return list(_of_json(stripped))
@@ -86,7 +87,7 @@ def read(text: str) -> list[Seen]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """A line that names a discipline or class, with the lines about it that follow."""
+    """Blocks of lines: each begins with the line that names a discipline or class."""
     block: list[str] = []
     for line in lines:
         if ("qdisc" in line or "class" in line) and (
@@ -102,7 +103,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _places(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Where it hangs, and the words after that."""
+    """The position of a discipline (`dev`, `parent`, `handle`, …), and the words after it."""
     values: dict[str, str] = {}
     i = 0
     while i < len(words) and words[i] in _PLACES:
@@ -137,7 +138,8 @@ def _shown(block: Sequence[str]) -> Seen | None:
 
 
 def _stab(line: Sequence[str]) -> dict[str, str]:
-    """`linklayer atm overhead 44 mtu 2047 tsize 512`, printed below a discipline with -d."""
+    """The settings of a size table, such as `linklayer atm overhead 44 mtu 2047 tsize 512`, which
+    tc prints below a discipline with -d."""
     if not line or not _STAB.match(line[0] + " "):
         return {}
     words = line[0].split()
@@ -145,7 +147,7 @@ def _stab(line: Sequence[str]) -> dict[str, str]:
 
 
 def _split(line: str) -> list[str]:
-    """A command's words; an apostrophe that opens nothing is a letter."""
+    """A command's words; with an unmatched quote it is split at spaces only."""
     try:
         return shlex.split(line, comments=False)
     except ValueError:
@@ -153,7 +155,8 @@ def _split(line: str) -> list[str]:
 
 
 def _command(line: str) -> Seen | None:
-    """`tc qdisc replace dev eth0 [root | parent 1:1] [handle 10:] [stab …] red limit …`."""
+    """The discipline or class of a command such as `tc qdisc replace dev eth0 [root | parent 1:1]
+    [handle 10:] [stab …] red limit …`; None for commands that delete or show."""
     words = _split(line)
     at = next(i for i, word in enumerate(words) if word in ("qdisc", "class"))
     verb = words[at + 1] if at + 1 < len(words) else ""
@@ -176,7 +179,8 @@ def _command(line: str) -> Seen | None:
 
 
 def _of_json(text: str) -> Iterator[Seen]:
-    """What `tc -j qdisc show` prints; sizes are bytes, times microseconds, rates bytes a second."""
+    """The disciplines in the output of `tc -j qdisc show`, where sizes are in bytes, times in
+    microseconds, rates in bytes per second."""
     try:
         made = json.loads(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""How `tc` writes numbers, and prints them (iproute2 6.1, read and run)."""
+"""The forms in which `tc` takes and prints numbers (iproute2 6.1, read and run)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ TIMES = {
     **_SECONDS,
     **{unit[:-1] + long: n for unit, n in _SECONDS.items() for long in ("sec", "secs")},
 }
-"""What tc takes as a unit of time; none is a microsecond (lib/utils.c get_time, get_time64)."""
+"""Units of time, in seconds; a number without a unit is in microseconds (lib/utils.c get_time,
+get_time64)."""
 RATES = {
     "": 1.0,
     **{f"{prefix}bit": 1e3**n for n, prefix in enumerate(("", "k", "m", "g", "t"))},
@@ -34,7 +35,8 @@ SIZES = {
 }
 """Units of sizes, in bytes (get_size64)."""
 AVPKT = 1000
-"""Bytes of tc's mean packet where its output does not say: the manual's own value (tc-red(8))."""
+"""Mean packet size (avpkt) in bytes if tc's output does not give it: the value in the manual
+(tc-red(8))."""
 
 
 def _split(text: str, units: dict[str, float] | dict[str, int], what: str) -> float:
@@ -61,7 +63,7 @@ def _rate(value: float, _: Given) -> str:
 
 
 def read_rate(text: str, _: Given) -> float:
-    """A rate; a link has no `unlimited` one."""
+    """A rate in bit/s; `unlimited` is refused, since a link has a rate."""
     return _split(text, RATES, "rate")
 
 
@@ -87,7 +89,8 @@ WHOLE_PERCENT = Kind(
 
 
 def in_units(largest: int, of: int) -> Kind:
-    """A probability that tc keeps as a whole number up to `largest`; the kernel has `of` parts."""
+    """A probability that tc converts to a whole number up to `largest`, while the kernel divides it
+    by `of`."""
     return Kind(
         lambda value, _: f"{value * of / largest:.9g}",
         lambda text, _: round(float(text) * largest) / of,
@@ -103,7 +106,7 @@ PACKETS_AS_BYTES = Kind(
     lambda text, given: _split(text, SIZES, "size") / _packet(given),
 )
 FOUR_TIMES = Kind(
-    # tc's own default of a threshold is a quarter of it.
+    # tc's own default of the threshold is a quarter of this value.
     lambda value, given: str(round(4 * value * _packet(given))),
     lambda text, given: _split(text, SIZES, "size") / 4 / _packet(given),
 )
@@ -134,7 +137,8 @@ IDLE_RATE = Kind(
 
 
 def _selector(text: str) -> list[int]:
-    """`0x1/0x3`: what the masked traffic class must be, and the mask."""
+    """A selector such as `0x1/0x3`: the required value of the masked traffic class, and the
+    mask."""
     selector, _, mask = text.partition("/")
     return [int(selector, 0), int(mask or "0", 0)]
 
@@ -149,5 +153,5 @@ MASK = Kind(lambda _, __: "", lambda text, _: _selector(text)[1])
 
 
 def rate_words(given: Given) -> str:
-    """The line's rate as tc takes it."""
+    """The line's rate in tc's form."""
     return _rate(given[LINE], given)

@@ -1,4 +1,4 @@
-"""One discipline in a target's words, and what is lost by it."""
+"""Translates one discipline into a target's words, and lists what the translation loses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .words import LINE, Entry, Given, Row, number
 
 @dataclass(frozen=True)
 class Queue:
-    """A discipline with its parameters behind a line, as `aqmlab describe` knows it."""
+    """A discipline with its parameters before a line, as `aqmlab describe` completes them."""
 
     aqm: str
     given: Given
@@ -25,30 +25,30 @@ class Queue:
 
     @property
     def known(self) -> Given:
-        """All that rows may look at."""
+        """All values that rows may use: the fields and the line's rate."""
         return {**self.given, LINE: self.line}
 
 
 @dataclass(frozen=True)
 class Commands:
-    """What to type at a target, and what to know about it."""
+    """The commands for a target, with remarks."""
 
     target: str
     blocks: Sequence[tuple[str, Sequence[str]]]
-    """What a block of lines is for, and the lines."""
+    """Blocks of commands: title and lines."""
     lost: Sequence[str]
-    """What the target cannot say, a sentence each."""
+    """Sentences on settings that the target cannot express."""
     pitfalls: Sequence[str]
     release: str
 
     def document(self) -> dict[str, object]:
-        """As JSON."""
+        """The commands as a JSON document."""
         blocks = [{"for": title, "lines": list(lines)} for title, lines in self.blocks]
         return {**asdict(replace(self, blocks=())), "blocks": blocks}
 
 
 def entry_for(entries: Iterable[Entry], target: str, queue: Queue, remedy: str) -> Entry:
-    """The entry that fits; a target without one says what it has."""
+    """The entry that fits the queue; the error for a target without one lists its disciplines."""
     known = list(entries)
     for entry in known:
         if entry.aqm == queue.aqm and entry.fits(queue.given):
@@ -58,7 +58,8 @@ def entry_for(entries: Iterable[Entry], target: str, queue: Queue, remedy: str) 
 
 
 def said(entry: Entry, queue: Queue) -> list[tuple[Row, str]]:
-    """Every row that is written, with its value; of rows with one word the first that has one."""
+    """The rows that are written, each with its text. If several rows have one word, the first with
+    a value is written."""
     taken: set[str] = set()
     found = []
     for row in entry.rows:
@@ -80,7 +81,7 @@ def spoken(entry: Entry, queue: Queue) -> list[str]:
 
 
 def lost(entry: Entry, queue: Queue, target: str) -> list[str]:
-    """What is not said, or not exactly."""
+    """Sentences on fields that the translation does not express, or not exactly."""
     found = _profile(entry, queue, target)
     covered = {"profile", *(row.ours for row in entry.rows), *entry.implies}
     for row, text in said(entry, queue):

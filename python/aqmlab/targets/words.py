@@ -1,8 +1,9 @@
-"""How a target system writes a discipline's parameters: one row for each, used in both directions.
+"""The forms of a discipline's parameters on a target system: one row for each, used in both
+directions.
 
-A row names our field and the target's word; its `Kind` writes our number (in base units: seconds,
-bit/s, bytes, packets) as the target takes it, and reads it back. A value that changes when it is
-written and read back is one that the target cannot express exactly.
+A row names aqmlab's field and the target's word; its `Kind` writes aqmlab's number (in base units:
+seconds, bit/s, bytes, packets) as the target takes it, and reads it back. A value that changes when
+it is written and read back is one that the target cannot express exactly.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Row:
     """One parameter of a discipline in one target."""
 
     ours: str
-    """Name of our field."""
+    """Name of aqmlab's field."""
     word: str = ""
     """The target's word before the value; empty for bare words and for what the target cannot
     express."""
@@ -51,7 +52,7 @@ class Row:
     """`write` or `read` if the row is used in one direction only."""
     quiet: bool = False
     """Whether the word is left out unless the user set the value, since the target's default
-    follows our rule."""
+    follows the rule of aqmlab."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,9 @@ class Entry:
     """The target's name for the discipline."""
     rows: tuple[Row, ...]
     profile: str | None = None
-    """Our profile that models the target's implementation."""
+    """The profile of aqmlab that models the target's implementation."""
     implies: Given = field(default_factory=dict)
-    """Values of our fields that the target's name implies."""
+    """Values of aqmlab's fields that the target's name implies."""
     also: tuple[str, ...] = ()
     """Words that are always written."""
     fits: Callable[[Given], bool] = lambda _: True
@@ -96,12 +97,12 @@ def flag(on: str, off: str = "") -> Kind:
 
 
 def choice(**choices: str) -> Kind:
-    """One of several words; our values have `_` where the target's words have `-`."""
+    """One of several words; the keywords have `_` in place of `-` in aqmlab's values."""
     return _bare({ours.replace("_", "-"): word for ours, word in choices.items()})
 
 
 def scaled(factor: float, whole: bool = True) -> Kind:
-    """A number in the target's unit, of which `factor` make one of ours."""
+    """A number in the target's unit, which is aqmlab's unit divided by `factor`."""
 
     def write(value: Any, _: Given) -> str:
         return str(round(value * factor)) if whole else number(value * factor)
@@ -115,7 +116,7 @@ def line_of(rate: str) -> float:
 
 
 def plain(aqm: str, values: Given) -> dict[str, Any]:
-    """A discipline's fields as a scenario has them, in base units."""
+    """A discipline's fields, converted from the forms of a scenario into base units."""
     units = {field["name"]: field for field in fields(aqm)}
     return {name: _plain(value, units.get(name, {"name": name})) for name, value in values.items()}
 
@@ -128,7 +129,7 @@ def _plain(value: object, about: Field) -> object:
 
 
 def written(aqm: str, values: Given) -> dict[str, Any]:
-    """The inverse of `plain`: base units as a scenario writes them."""
+    """The inverse of `plain`: fields in base units, converted into the forms of a scenario."""
     units = {field["name"]: field for field in fields(aqm)}
     return {
         name: _written(value, units.get(name, {"name": name})) for name, value in values.items()

@@ -1,7 +1,7 @@
-"""An experiment read critically before anything runs: the first mistake as one sentence.
+"""Checks an experiment before anything runs; the first error is reported as one sentence.
 
-How an entry is written is checked where it is read (`experiment.shapes`); here, whether what it
-names is there.
+The form of an entry is checked when it is read (`experiment.shapes`); these checks find references
+to things that do not exist.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from aqmlab.experiment.grammar import KINDS, LISTS, named
 from . import claims, entries
 from .cells import Names, unknown
 
-#: What is looked at of an entry.
+#: The check of each kind of entry; it returns a sentence on the first error, or None.
 CHECKS: dict[str, Callable[[Any, Names], str | None]] = {
     "group": entries.group,
     "metric": entries.metric,
@@ -31,9 +31,10 @@ CHECKS: dict[str, Callable[[Any, Names], str | None]] = {
 
 
 def check(experiment: Experiment) -> None:
-    """Complains about the first entry that names what is not there, or has another's name.
+    """Raises a SpecError for the first entry that refers to something that does not exist, or has
+    another entry's name.
 
-    The message names the file, the entry and what would be right.
+    The message names the file, the entry and a remedy.
     """
     names = Names.of(experiment)
     for kind in KINDS:
@@ -62,7 +63,7 @@ def check(experiment: Experiment) -> None:
 
 
 def _loads(experiment: Experiment, kind: str, entry: Any) -> str | None:
-    """Whether a load of a group can be turned into users."""
+    """An error if a group's load has no calibration that converts it into users."""
     if kind != "group" or not entry.uses_load:
         return None
     if any(found.base == entry.base for found in experiment.calibration):

@@ -1,4 +1,4 @@
-"""Names of parts, groups, axes, values and metrics that entries refer to: do they exist?"""
+"""Checks that parts, groups, axes, values and metrics to which entries refer exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aqmlab.experiment.rules import Claim
 
 @dataclass(frozen=True)
 class Names:
-    """All that an experiment gives a name."""
+    """All names in an experiment. The checks return a sentence on an unknown name, or None."""
 
     parts: list[str]
     bases: list[str]
@@ -37,29 +37,29 @@ class Names:
         )
 
     def part(self, part: str | None) -> str | None:
-        """A part, if one is named."""
+        """Checks the name of a part; None is allowed."""
         return unknown("part", part, self.parts) if part is not None else None
 
     def base(self, base: str | None) -> str | None:
-        """A base, if one is named."""
+        """Checks the name of a base; None is allowed."""
         return unknown("base", base, self.bases) if base is not None else None
 
     def some_metrics(self, names: Iterable[str]) -> str | None:
-        """A list of metrics."""
+        """Checks the names of metrics."""
         return first(unknown("metric", name, self.metrics) for name in names)
 
     def table(self, name: str) -> str | None:
-        """A table or difference."""
+        """Checks the name of a table or difference."""
         return unknown("table", name, self.tables)
 
     def cells(self, group: str, where: Mapping[str, object]) -> str | None:
-        """A choice of cells: the group, its axes and their values."""
+        """Checks a selection of cells: the group, its axes and their values."""
         return unknown("group", group, self.groups) or first(
             self._value(group, axis, wanted) for axis, wanted in where.items()
         )
 
     def axes(self, group: str, names: Iterable[str]) -> str | None:
-        """Axes of a group that exists."""
+        """Checks names of axes of an existing group."""
         return first(
             unknown(f'axis of group "{group}"', name, self.axes_of(group)) for name in names
         )
@@ -69,7 +69,7 @@ class Names:
         return {axis.name: axis for axis in self.groups[group].axes}
 
     def count(self, group: str, where: Mapping[str, object]) -> int:
-        """How many cells a choice has in the full study."""
+        """The number of cells that a selection has in the full study."""
         every = [
             [(name, value) for value in axis.every()] for name, axis in self.axes_of(group).items()
         ]
@@ -87,7 +87,7 @@ class Names:
 
 
 def unknown(what: str, name: object, known: Collection) -> str | None:
-    """The sentence about a name that is not known."""
+    """A sentence on a name that is not known; None if it is known."""
     if name in list(known):
         return None
     words = [str(each) for each in known]
@@ -96,5 +96,5 @@ def unknown(what: str, name: object, known: Collection) -> str | None:
 
 
 def first(problems: Iterable[str | None]) -> str | None:
-    """The first of several problems, if there is one."""
+    """The first of several problems; None if there is none."""
     return next((problem for problem in problems if problem), None)

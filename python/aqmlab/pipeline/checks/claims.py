@@ -1,4 +1,4 @@
-"""Claims: what is wrong with a rule, if anything, before it is applied to any run."""
+"""Checks the rules of claims before they are applied to any run."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from .entries import RUN, RUNS, statistic
 
 
 def claim(entry: Claim, names: Names) -> str | None:
-    """A claim: the one it revisits, its conditions, and every cell, metric and statistic that they
-    name.
+    """Checks a claim: the one that it revisits, its conditions, and every cell, metric and
+    statistic in them.
     """
     return _revisits(entry, names) or first(
         _leaf(condition, bound, names) for condition, bound in rule.leaves(entry)
@@ -36,7 +36,7 @@ def claim(entry: Claim, names: Names) -> str | None:
 
 
 def _revisits(entry: Claim, names: Names) -> str | None:
-    """The claim of the paper that one of ours reassesses."""
+    """Checks the claim of the paper that a claim of kind `ours` reassesses."""
     again = entry.revisits
     if again is None:
         return None
@@ -81,7 +81,7 @@ def _let(let: Let, names: Names) -> str | None:
 
 
 def _pair(let: Pair, names: Names) -> str | None:
-    """Two cells; with `over` the second may be several."""
+    """Checks a statistic of two cells; with `over` there may be several second cells."""
     return (
         statistic(statistics.PAIRS, RUNS, let.pair, let.args)
         or _cell(let.a, names)
@@ -90,7 +90,7 @@ def _pair(let: Pair, names: Names) -> str | None:
 
 
 def _several(let: Cells | Number, over: str | None, names: Names) -> str | None:
-    """One cell, or several that are taken together."""
+    """Checks a selection of one cell or, with `over`, of several that are combined."""
     if over is None:
         return _cell(let, names)
     known = unknown("way to take cells together", over, OVER)
@@ -109,7 +109,7 @@ def _of_runs(let: Number, names: Names) -> str | None:
 
 
 def _cell(let: Cells | Number, names: Names) -> str | None:
-    """One cell."""
+    """Checks that a selection is exactly one cell."""
     problem = names.cells(let.group, let.where)
     if problem:
         return problem

@@ -1,4 +1,4 @@
-"""Groups, metrics, tables, differences and figures: what is wrong with one, if anything."""
+"""Checks groups, metrics, tables, differences and figures; each check returns an error or None."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from aqmlab.tables import statistics
 
 from .cells import Names, first, unknown
 
-#: Places for the runs that a statistic takes before its arguments.
+#: Placeholders for the runs that a statistic takes before its arguments.
 RUN, RUNS = (None,), (None, None)
 
 
 def group(entry: Group, names: Names) -> str | None:
-    """A group's base."""
+    """Checks a group's base."""
     return names.base(entry.base)
 
 
 def metric(entry: Metric, _names: Names) -> str | None:
-    """Where a metric's number comes from."""
+    """Checks the statistic of a metric, if it has one."""
     if entry.statistic is None:
         return None
     return statistic(statistics.OF_RUN, RUN, entry.statistic, entry.args)
@@ -32,7 +32,7 @@ def metric(entry: Metric, _names: Names) -> str | None:
 def statistic(
     registry: Mapping[str, Callable], runs: tuple, name: str, arguments: Mapping[str, Any]
 ) -> str | None:
-    """The name of a statistic and its arguments."""
+    """Checks the name of a statistic and its arguments."""
     problem = unknown("statistic", name, registry)
     if problem:
         return problem
@@ -44,7 +44,7 @@ def statistic(
 
 
 def table(entry: Table, names: Names) -> str | None:
-    """A table: its cells, rows and columns."""
+    """Checks a table: its cells, rows and columns."""
     return (
         names.cells(entry.group, entry.where)
         or names.axes(entry.group, entry.keys)
@@ -53,7 +53,7 @@ def table(entry: Table, names: Names) -> str | None:
 
 
 def difference(entry: Difference, names: Names) -> str | None:
-    """A difference: the cells of both sides, the axes that pair them, the columns."""
+    """Checks a difference: the cells of both sides, the axes that pair them, the columns."""
     return (
         names.cells(entry.group, entry.where)
         or names.cells(entry.minus, entry.minus_where)
@@ -68,7 +68,7 @@ def _columns(entry: Table | Difference, names: Names) -> str | None:
 
 
 def figure(entry: Figure, names: Names) -> str | None:
-    """A figure: its kind, the keys of the kind, and what it is drawn of."""
+    """Checks a figure: its kind, the keys of the kind, and the runs or tables that it draws."""
     known = figures.of_studies()
     if entry.kind not in known:
         return unknown("kind of figures", entry.kind, known)
@@ -91,7 +91,7 @@ def _of_a_table(entry: Figure, names: Names) -> str | None:
 
 
 def _group(entry: Figure, names: Names) -> str | None:
-    """The group of a figure that is not drawn of cells, if it has one."""
+    """Checks the group of a figure whose source is the whole dataset, if it has one."""
     return names.cells(entry.of["group"], {}) if "group" in entry.of else None
 
 

@@ -1,4 +1,5 @@
-"""Numbers of runs that no summary holds: one file for each family, one line each here.
+"""Statistics: numbers of runs that are not in a summary, in one file for each family and with one
+line each here.
 
 Four kinds: of one run, of a pair of runs under the same seed, across all cells of a group under
 one seed, and probes, which need no run (a queue alone before a line).
@@ -37,7 +38,7 @@ from . import (
     sweeps,
 )
 
-#: Of one run.
+#: Statistics of one run, by name.
 OF_RUN: dict[str, Callable[..., float]] = {
     "share_within": responses.share_within,
     "mean_share": responses.mean_share,
@@ -87,7 +88,7 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "ping_quantile_s": network_tests.ping_quantile_s,
 }
 
-#: Of two runs under the same seed.
+#: Statistics of two runs under the same seed, by name.
 PAIRS: dict[str, Callable[..., float]] = {
     "share_of_range_above": responses.share_of_range_above,
     "lowest_gain": responses.lowest_gain,
@@ -99,7 +100,7 @@ PAIRS: dict[str, Callable[..., float]] = {
     "byte_share_distance": sizes.byte_share_distance,
 }
 
-#: Across the cells of a group under one seed.
+#: Statistics across the cells of a group under one seed, by name.
 ACROSS: dict[str, Callable[..., float]] = {
     "lower_to_upper_change": responses.lower_to_upper_change,
     "best_moves": queue.best_moves,
@@ -108,7 +109,7 @@ ACROSS: dict[str, Callable[..., float]] = {
     "ahead_of_highest": sweeps.ahead_of_highest,
 }
 
-#: Without a run.
+#: Probes, which need no run, by name.
 PROBES: dict[str, Callable[..., float]] = {
     "model_share_upto": models.model_share_upto,
     "model_weight_of_largest": models.model_weight_of_largest,
@@ -132,7 +133,8 @@ def of_run(run: FinishedRun, how: Metric | Number) -> float:
     found: Any = run.summary
     path = renamed.current(how.summary or "")
     while isinstance(found, Mapping):
-        # Names may have dots of their own (`ports.bottleneck.forward.drops`): longest first.
+        # Names may contain dots (`bottleneck.forward` in a path): the longest name that fits is
+        # taken.
         name = next((n for n in sorted(found, key=len, reverse=True) if _begins(path, n)), None)
         if name is None:
             return math.nan
@@ -141,7 +143,7 @@ def of_run(run: FinishedRun, how: Metric | Number) -> float:
 
 
 def value(run: FinishedRun, how: Metric | Number) -> float:
-    """The value in the unit of a metric: times its `scale`."""
+    """The value of a metric in its unit, that is multiplied by its `scale`."""
     return how.scale * of_run(run, how)
 
 
@@ -150,15 +152,15 @@ def _begins(path: str, name: str) -> bool:
 
 
 def pair(name: str) -> Callable[..., float]:
-    """A statistic of two runs."""
+    """The statistic of two runs of this name."""
     return _known(PAIRS, name)
 
 
 def across(name: str) -> Callable[[list[tuple[Cell, FinishedRun]]], float]:
-    """A statistic across cells."""
+    """The statistic across cells of this name."""
     return _known(ACROSS, name)
 
 
 def probe(name: str, arguments: Mapping[str, object]) -> float:
-    """A number that needs no run."""
+    """The value of a probe, a number that needs no run."""
     return _known(PROBES, name)(**arguments)

@@ -1,4 +1,4 @@
-"""Probes: what a queue discipline does alone before a line, without end systems."""
+"""Probes: numbers about a queue discipline alone before a line, without end systems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from aqmlab.simulator.forms import Call
 
 LINE_BITS_PER_S = 200_000
 FLOOD = 2000
-"""Packets that arrive at one instant: enough to fill any queue and to raise any average."""
+"""Number of packets that arrive at one instant: enough to fill any queue and to raise any
+average."""
 
 
 def largest_queue_beyond_limit_bytes(
@@ -29,8 +30,8 @@ def largest_queue_beyond_limit_bytes(
 def accepted_above_max_th(
     *, discipline: str, max_th: float, packet_bytes: int, parameters: Mapping[str, object]
 ) -> float:
-    """How many packets a discipline with RED's average accepts although that average, with this
-    arrival, is at least max_th.
+    """The number of packets that a discipline with RED's average accepts although the average,
+    updated by the arrival, is at least max_th.
 
     A flood raises the average above max_th; then a packet arrives in every packet time while the
     queue drains and stands empty.

@@ -9,10 +9,10 @@ from aqmlab.simulator.forms import Traffic
 
 
 def burst_elapsed_s(run: FinishedRun, *, burst: str) -> float:
-    """From the first SYN of a traffic group to its last acknowledgement, s.
+    """The time from the first SYN of a traffic group to its last acknowledgement, s.
 
-    Not a number unless every flow of the group finished: the time of those that did would flatter
-    a queue that starved the rest, or a run that was cut short.
+    NaN unless every flow of the group finished: the time of finished flows only would favour a
+    queue that starved the others, or a run that was cut short.
     """
     group = next((g for g in _groups(run) if g.get("name") == burst), None)
     ended = run.summary.get("transfers", {}).get(burst)
@@ -27,7 +27,7 @@ def burst_ratio(run: FinishedRun, *, burst: str, to: str) -> float:
 
 
 def burst_bias(run: FinishedRun, *, burst: str, to: str) -> float:
-    """Natural logarithm of that ratio: above 0 if the other burst was favoured."""
+    """Natural logarithm of `burst_ratio`: above 0 if the other burst was favoured."""
     return math.log(burst_ratio(run, burst=burst, to=to))
 
 

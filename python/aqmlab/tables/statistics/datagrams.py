@@ -6,14 +6,15 @@ import numpy as np
 
 from aqmlab.runs.laboratory import FinishedRun
 
-#: Delays from here on are none: the datagram was lost, or on its way when the run ended.
+#: Values from here on are no delays: the datagram was lost, or in flight when the run ended.
 NO_DELAY = 2**64 - 2
 
 
 def delay_quantile_s(run: FinishedRun, *, percent: float) -> float:
     """The delay that `percent` percent of the datagrams that arrived did not exceed, s.
 
-    Of all senders and of the whole run; the smallest delay with that share (no interpolation).
+    All senders and the whole run count; the result is the smallest delay with that share (no
+    interpolation).
     """
     delay = run.columns("datagrams")["delay_ns"].astype(np.uint64)
     arrived = np.sort(delay[delay < NO_DELAY])

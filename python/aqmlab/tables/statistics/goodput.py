@@ -1,4 +1,4 @@
-"""What reached the programs, and how long packets waited meanwhile (`record.goodput`)."""
+"""Statistics of goodput and queueing delay, second by second (`record.goodput`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COLUMN = ".goodput_bytes"
 
 
 def goodput_bits_per_s(run: FinishedRun, *, groups: list[str] | None = None) -> float:
-    """Payload that reached its receivers per second, of these traffic groups or of all."""
+    """Goodput in bit/s of these traffic groups, or of all."""
     if groups is None:
         groups = [c.removesuffix(_COLUMN) for c in run.columns("seconds") if c.endswith(_COLUMN)]
     return float(sum(measured(run, group + _COLUMN).mean() for group in groups) * 8)
@@ -27,16 +27,16 @@ def goodput_share(run: FinishedRun, *, groups: list[str]) -> float:
 def goodput_ratio(run: FinishedRun, *, of: str, to: str, members: float = 1.0) -> float:
     """Goodput of one traffic group over that of another; NaN if the other got nothing.
 
-    `members` is how many times as many members the first one has.
+    `members` is the ratio of their numbers of members.
     """
     other = goodput_bits_per_s(run, groups=[to])
     return goodput_bits_per_s(run, groups=[of]) / members / other if other else float("nan")
 
 
 def queue_delay_quantile_s(run: FinishedRun, *, quantile: float, port: str | None = None) -> float:
-    """This quantile of the mean waiting times of the measured seconds at a port.
+    """A quantile over the measured seconds of each second's mean queueing delay at a port, s.
 
-    By default the studied port.
+    The default is the studied port.
     """
     waits = measured(run, f"{port or run.summary['studied_port']}.queue_delay_mean_s")
     return float(np.quantile(waits, quantile))

@@ -18,13 +18,13 @@ def _variable(model: str, variable: str) -> Variable:
 
 
 def model_share_upto(*, model: str, variable: str, value: float) -> float:
-    """Percent of a variable's draws that are at most this value."""
+    """Percentage of a variable's draws that are at most this value."""
     values, shares = np.array(_variable(model, variable)["curve"]).T
     return float(100 * np.interp(value, values, shares))
 
 
 def model_weight_of_largest(*, model: str, variable: str, percent: float) -> float:
-    """Percent of a variable's total that its largest `percent` percent of draws make up."""
+    """Percentage of a variable's total that its largest `percent` percent of draws account for."""
     found = _variable(model, variable)
     values, shares = np.array(found["curve"]).T
     inside = np.linspace(0.0, 1 - percent / 100, 20_001)

@@ -1,4 +1,4 @@
-"""Statistics of network tests: what they say of a run (`aqmlab.tables.network_tests`)."""
+"""Statistics of network tests: their results in a run (`aqmlab.tables.network_tests`)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from aqmlab.scores import games
 from .. import network_tests
 
 GRADES = ("F", "D", "C", "B", "A", "A+")
-"""From 0 on, as numbers."""
+"""Grades in ascending order; as a number a grade is its index, from 0."""
 
 
 def network_test(run: FinishedRun, *, name: str) -> float:
-    """A number that the run's test says, such as `rpm`, `download_rtt_p50_s`; a letter counts
-    from 0
-    (F) to 5 (A+). Not a number where the test says no such thing, or the run has none."""
+    """A result of the run's test, such as `rpm` or `download_rtt_p50_s`; a letter becomes a number
+    from 0 (F) to 5 (A+). NaN if the test has no such result."""
     if name not in network_tests.NAMES:
         raise SpecError(f'no test says "{name}"{nearest(name, list(network_tests.NAMES))}')
     said = network_tests.said(run)
@@ -32,23 +31,23 @@ def network_test(run: FinishedRun, *, name: str) -> float:
 
 
 def said_round_trip_s(run: FinishedRun) -> float:
-    """The round trip of the loaded line that the run's test says, s."""
+    """The round-trip time of the loaded line by the run's test, s."""
     return network_tests.round_trip_s(run)
 
 
 def true_round_trip_s(run: FinishedRun) -> float:
-    """The round trip that packets had while the test loaded the line, s."""
+    """The true round-trip time of packets while the test loaded the line, s."""
     return network_tests.true_round_trip_s(run)
 
 
 def said_over_true(run: FinishedRun) -> float:
-    """The first over the second: 1 where the test is right."""
+    """`said_round_trip_s` divided by `true_round_trip_s`: 1 if the test is right."""
     return network_tests.round_trip_s(run) / network_tests.true_round_trip_s(run)
 
 
 def game_rating(run: FinishedRun, *, ping: str) -> float:
     """ITU-T G.1072's rating of the network for a game (0 to 100) by the mean round trip and the
-    loss of a group of echo requests; within the model's range of loss."""
+    loss of a group of echo requests; loss is limited to the model's range."""
     found = run.summary.get("ping", {}).get(ping)
     if found is None or found["rtt_mean_s"] is None:
         return math.nan

@@ -1,4 +1,4 @@
-"""Statistics of the packets that met a queue (table `trace`), one recorded queue a run."""
+"""Statistics of packets at a queue (table `trace`), for runs with one recorded queue."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from aqmlab.runs.laboratory import FinishedRun
 
 ARRIVED, DROPPED, MARKED = 0, 2, 3
 DATA = 3
-"""The number of a segment with payload in the column `kind`."""
+"""The code of a segment with payload in the column `kind`."""
 FULL_BYTES = 1500
-"""A full packet, whose time on the line counts for each that waits."""
+"""Size of a full packet in bytes, whose transmission time is assumed for each queued packet."""
 
 
 def signals_in_round(
     run: FinishedRun, *, round: int, rtt_ms: float | None = None, packet_ms: float | None = None
 ) -> float:
-    """Packets dropped or marked in this `round` trip (the first is 1) since the first signal.
+    """Number of packets dropped or marked in this `round` trip (the first is 1) since the first
+    signal.
 
-    A round trip is that of the path without queues (`rtt_ms`; the scenario's) and the time in which
-    the packets leave that the first signal finds waiting (`packet_ms` each; that of 1,500 B). 0 if
-    there was no signal.
+    A round trip is that of the path without queues (`rtt_ms`, by default the scenario's) plus the
+    time to send the packets queued at the first signal (`packet_ms` each, by default that of 1,500
+    B). 0 if there was no signal.
     """
     trace = run.columns("trace")
     signal = np.isin(trace["event"], (DROPPED, MARKED))
@@ -39,11 +40,11 @@ def signals_in_round(
 
 
 def slow_start_growth(run: FinishedRun, *, rtt_ms: float | None = None) -> float:
-    """The factor by which the bytes of data that arrive grow from one base round trip (`rtt_ms`;
-    the scenario's) to the next.
+    """The factor by which the bytes of data that arrive grow from one base round trip (`rtt_ms`, by
+    default the scenario's) to the next.
 
-    The geometric mean from the first round trip with data up to the first in which they exceed what
-    the queue's line can send; from there on the line paces the acknowledgements. Not a number if
+    It is the geometric mean from the first round trip with data up to the first one in which the
+    bytes exceed what the line can send; from there on the line paces the acknowledgements. NaN if
     that is the first one, or if the line is never filled.
     """
     trace = run.columns("trace")
@@ -62,13 +63,14 @@ def slow_start_growth(run: FinishedRun, *, rtt_ms: float | None = None) -> float
 
 
 def base_round_trip_ms(run: FinishedRun) -> float:
-    """The round trip without queues of a scenario whose hosts are equally far: the delays of its
-    links, both ways, and what its network adds."""
+    """The round-trip time without queues, in ms, of a scenario with one round-trip time for all:
+    the delays of its links, both ways, plus the network's round-trip time."""
     links = sum(units.seconds(link.get("delay", "0 s")) for link in run.scenario["link"])
     rtt = run.scenario.get("network", {}).get("rtt", "0 s")
     return 1000 * (2 * links + units.seconds(rtt))
 
 
 def capacity_bytes(run: FinishedRun, milliseconds: float) -> float:
-    """What the recorded queue's line sends in this time, bytes of IP packets without framing."""
+    """Bytes of IP packets, without framing, that the recorded queue's line can send in this
+    time."""
     return run.summary["capacity_mean_bits_per_s"] / 8 * milliseconds / 1000

@@ -1,4 +1,5 @@
-"""Application bytes end to end, and lost datagrams, of the flows that cross every link."""
+"""Statistics of application bytes end to end, and of lost datagrams, for groups that cross every
+link."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from aqmlab.simulator.renamed import Numbers
 def payload_bytes(run: FinishedRun, of: str = "whole path") -> float:
     """Bytes of the replies answered and of the datagrams received in the measured interval.
 
-    Of groups that cross every link, or with `of = "last link"` of all that leave the last one. Of
-    requests that failed or are under way nothing counts, as in a generator that reports finished
+    Groups that cross every link count, or with `of = "last link"` all that cross the last one.
+    Requests that failed or are not finished count nothing, as in a generator that reports finished
     transactions.
     """
     groups = leaving(run) if of == "last link" else end_to_end(run)
@@ -27,9 +28,9 @@ def payload_bits_per_s(run: FinishedRun, of: str = "whole path") -> float:
 
 
 def datagrams_lost(run: FinishedRun) -> float:
-    """Share of the datagrams that were lost, of those received or lost: all senders together.
+    """The share of datagrams that were lost, of those received or lost, over all senders.
 
-    Of groups that cross every link; not a number without a datagram.
+    Groups that cross every link count; NaN without a datagram.
     """
     streams = run.summary.get("datagrams", {})
     found = [streams[name] for g in end_to_end(run) if (name := g.get("name")) in streams]
@@ -54,7 +55,7 @@ def _bytes(summary: Numbers, group: Traffic) -> int:
     name = group.get("name")
     stream = summary.get("datagrams", {}).get(name)
     if stream is None:
-        # A group that alone sends requests has no entry of its own.
+        # If only one group sends requests, its numbers are those of the summary itself.
         return summary.get("by_group", {}).get(name, summary)["response_bytes"]
     if "packet" not in group:
         raise SpecError(f'the size of "{name}"\'s datagrams is not in the scenario: give packet')

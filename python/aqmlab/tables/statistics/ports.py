@@ -19,7 +19,7 @@ def ports_mean(run: FinishedRun, *, name: str) -> float:
 
 
 def ports_share(run: FinishedRun, *, share: str, of: str) -> float:
-    """A share of every port, such as drop_rate, over all: each weighs as much as it counts."""
+    """A share, such as drop_rate, over all ports; each port is weighted by its number `of`."""
     ports = run.summary["ports"].values()
     if any(_of(port, name) is None for port in ports for name in (share, of)):
         return math.nan
@@ -28,10 +28,11 @@ def ports_share(run: FinishedRun, *, share: str, of: str) -> float:
 
 
 def ports_ratio(run: FinishedRun, *, of: str, to: str) -> float:
-    """Sum of one number over the ports by the sum of another.
+    """The sum of one number over the ports divided by the sum of another.
 
-    No share where they count different packets: drops in the measured interval are also of packets
-    that arrived before it, so drops by arrivals can pass 1 (`ports_share` of drop_rate cannot).
+    It is no share if the numbers count different packets: drops in the measured interval include
+    packets that arrived before it, so drops by arrivals can exceed 1 (`ports_share` of drop_rate
+    cannot).
     """
     ports = run.summary["ports"].values()
     if any(_of(port, name) is None for port in ports for name in (of, to)):
@@ -41,7 +42,7 @@ def ports_ratio(run: FinishedRun, *, of: str, to: str) -> float:
 
 
 def _of(port: Numbers, name: str) -> Any:
-    """A number of a port's, or nothing."""
+    """A number of a port's summary; None if it has none."""
     found: Any = port
     for step in name.split("."):
         found = found.get(step) if isinstance(found, Mapping) else None

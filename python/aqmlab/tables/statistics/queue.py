@@ -1,4 +1,4 @@
-"""Statistics of the studied queue, and of what becomes of it along a sweep."""
+"""Statistics of the studied queue in one run, and along a sweep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def queue_deviation(run: FinishedRun) -> float:
 
 def largest_of_parameter(run: FinishedRun, *, port: str, gauge: str, parameter: str) -> float:
     """The largest value of a gauge over a parameter of its discipline, such as RED's average over
-    max_th: whether the queue is counted in packets or in bytes, both are in one unit."""
+    max_th: both are in one unit, packets or bytes."""
     link, direction = port.rsplit(".", 1)
     line = next(one for one in run.scenario["link"] if one.get("name") == link)
     largest = run.summary["ports"][port]["gauge_max"][gauge]
@@ -24,17 +24,19 @@ def largest_of_parameter(run: FinishedRun, *, port: str, gauge: str, parameter: 
 
 
 def passed(run: FinishedRun) -> float:
-    """Share of the time in which the line is busy times the share of packets that are not dropped.
+    """The share of time in which the line is busy times the share of packets that are not dropped.
 
-    One number for the two wishes "a full line" and "few losses": 1 if both are met.
+    It combines the two aims "a full line" and "few losses": 1 if both are met.
     """
     return run.summary["utilisation"] * (1 - run.summary["drop_rate"])
 
 
 def best_moves(cells: list[tuple[Cell, FinishedRun]], *, over: str, along: str) -> float:
-    """How far the best value of the axis `over` moves along the axis `along`, in grid steps.
+    """The distance, in grid steps of the axis `over`, that the best value moves along the axis
+    `along`.
 
-    Best is where `passed` is largest. 0 if it turns back anywhere or does not move.
+    The best value has the largest `passed`. The distance is 0 if the value does not move, or moves
+    in both directions.
     """
     grid = list(dict.fromkeys(cell.axes[over] for cell, _ in cells))
     best: dict[object, tuple[float, int]] = {}

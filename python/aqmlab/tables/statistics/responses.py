@@ -12,13 +12,13 @@ from aqmlab.runs.laboratory import FinishedRun
 
 
 def shares(run: FinishedRun, grid_ms: np.ndarray) -> np.ndarray:
-    """Percent of the responses that took at most each of these times (failed ones never)."""
+    """Percentage of the responses that took at most each of these times; failed ones never do."""
     histogram = run.columns("response_histogram")
     return share_below(histogram, grid_ms)
 
 
 def share_below(histogram: dict[str, np.ndarray], grid_ms: np.ndarray) -> np.ndarray:
-    """The share of a histogram's responses below each time; NaN without responses."""
+    """Percentage of a histogram's responses up to each time; NaN without responses."""
     upper, counts = bins(histogram)
     total = counts.sum()
     if total == 0:
@@ -30,14 +30,14 @@ def share_below(histogram: dict[str, np.ndarray], grid_ms: np.ndarray) -> np.nda
 def bins(histogram: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Upper edges (ms) and counts of all responses.
 
-    With `record.by_group` every group has a block of rows with common edges: they add up.
+    With `record.by_group` each group has a block of rows with common edges; the counts are added.
     """
     upper, place = np.unique(histogram["upper_ms"].astype(float), return_inverse=True)
     return upper, np.bincount(place, weights=histogram["count"].astype(float))
 
 
 def share_within(run: FinishedRun, *, ms: float) -> float:
-    """Percent of the responses that took at most so long."""
+    """Percentage of the responses that took at most `ms` milliseconds."""
     return float(shares(run, np.array([ms]))[0])
 
 
@@ -68,8 +68,8 @@ def highest_gain(a: FinishedRun, b: FinishedRun, *, from_ms: float, to_ms: float
 def crossings(
     a: FinishedRun, b: FinishedRun, *, from_ms: float, to_ms: float, noise: float = 0.25
 ) -> float:
-    """How often the two distributions cross in this range; differences within `noise` points are
-    neither above nor below.
+    """The number of crossings of the two distributions in this range; differences within `noise`
+    points are ignored.
     """
     gain = _gain(a, b, from_ms, to_ms)
     side = np.sign(gain[np.abs(gain) > noise])
@@ -82,15 +82,16 @@ def mean_share(run: FinishedRun, *, from_ms: float, to_ms: float) -> float:
 
 
 def completed_per_s(run: FinishedRun) -> float:
-    """Requests answered in a second of the measured interval; those given up do not count."""
+    """Requests answered per second of the measured interval; failed ones do not count."""
     answered = run.summary["responses"] - run.summary["responses_failed"]
     return float(answered / run.summary["measured_s"])
 
 
 def response_quantile_ms(run: FinishedRun, *, percent: float) -> float:
-    """Response time (upper edge of its bin) that `percent` percent do not exceed.
+    """The response time (upper edge of its bin, ms) that `percent` percent of the responses do not
+    exceed.
 
-    Not a number where it falls among the failed ones.
+    NaN if it falls among the failed ones.
     """
     upper, counts = bins(run.columns("response_histogram"))
     if counts.sum() == 0:
@@ -108,8 +109,8 @@ def lowest_gain_until(a: FinishedRun, b: FinishedRun, *, percent: float) -> floa
 
 
 def crossings_after(a: FinishedRun, b: FinishedRun, *, percent: float) -> float:
-    """How often the distributions cross beyond the time at which `percent` percent of b's responses
-    have ended, as far as either has responses that ended.
+    """The number of crossings of the distributions beyond the time at which `percent` percent of
+    b's responses have ended, up to the last bin edge of either.
     """
     start = response_quantile_ms(b, percent=percent)
     if not np.isfinite(start):
@@ -125,7 +126,7 @@ def crossings_after(a: FinishedRun, b: FinishedRun, *, percent: float) -> float:
 def lower_to_upper_change(
     cells: list[tuple[Cell, FinishedRun]], *, reference: Mapping[str, object]
 ) -> float:
-    """What a sweep changes of the short responses over what it changes of the long ones.
+    """The ratio of a sweep's effect on short responses to its effect on long ones.
 
     The change by a setting is the difference of its distribution to that of the cell with the axis
     values `reference`, without sign, in points, at a quantile of that cell. The short responses

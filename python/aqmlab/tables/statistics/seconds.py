@@ -9,7 +9,7 @@ from aqmlab.runs.laboratory import FinishedRun
 
 
 def measured(run: FinishedRun, column: str) -> np.ndarray:
-    """A column of the measured seconds, without what is undefined."""
+    """A column of the measured seconds, without undefined values."""
     seconds = run.columns("seconds")
     after = seconds["time_s"] >= units.seconds(run.scenario.get("warmup"))
     values = seconds[column][after].astype(float)
@@ -17,7 +17,7 @@ def measured(run: FinishedRun, column: str) -> np.ndarray:
 
 
 def peak_to_mean(run: FinishedRun, *, column: str) -> float:
-    """The largest second over the mean of all."""
+    """The largest value of a second divided by the mean of all."""
     values = measured(run, column)
     return float(values.max() / values.mean())
 
@@ -29,7 +29,8 @@ def dispersion(run: FinishedRun, *, column: str) -> float:
 
 
 def size_dispersion(run: FinishedRun, *, column: str, count: str) -> float:
-    """Dispersion of a column over the mean size of what it sums (`count` per second).
+    """The dispersion of a column that sums sizes, divided by the mean size; the column `count` has
+    the number of summands.
 
     1 for Poisson arrivals of equal sizes; more for unequal sizes or arrivals in bursts.
     """

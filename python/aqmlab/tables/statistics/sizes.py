@@ -12,20 +12,19 @@ Rows = dict[str, np.ndarray]
 
 
 def _rows(run: FinishedRun) -> Rows:
-    """The table's rows as numbers."""
+    """The table `response_sizes` with columns of floats."""
     return {name: values.astype(float) for name, values in run.columns("response_sizes").items()}
 
 
 def _upto(rows: Rows, upto_bytes: float) -> Rows:
-    """The rows of responses of at most `upto_bytes`: doublings that lie below it as a whole."""
+    """The rows whose responses all have at most `upto_bytes`."""
     small = rows["upto_bytes"] <= upto_bytes
     return {name: values[small] for name, values in rows.items()}
 
 
 def median_of_size(run: FinishedRun, *, upto_bytes: int) -> float:
     """Median response time in seconds of the replies whose size is in the row that ends with
-    `upto_bytes` (a power of two: the row holds replies of more than half of it); not a number
-    without any.
+    `upto_bytes` (a power of two: the row holds replies of more than half of it); NaN without any.
     """
     table = run.columns("response_sizes")
     row = np.flatnonzero(table["upto_bytes"] == upto_bytes)
@@ -35,28 +34,28 @@ def median_of_size(run: FinishedRun, *, upto_bytes: int) -> float:
 
 
 def sized_mean_ms(run: FinishedRun, *, upto_bytes: float) -> float:
-    """Mean response time (ms) of the answered responses in doublings up to this size."""
+    """Mean response time (ms) of the answered responses in the rows up to this size."""
     rows = _upto(_rows(run), upto_bytes)
     total = rows["responses"].sum()
     return float(1000 * (rows["mean_s"] * rows["responses"]).sum() / total) if total else np.nan
 
 
 def sized_count(run: FinishedRun, *, upto_bytes: float) -> float:
-    """Answered responses in doublings up to this size, in the measured interval."""
+    """Number of answered responses of the measured interval in the rows up to this size."""
     return float(_upto(_rows(run), upto_bytes)["responses"].sum())
 
 
 def sized_retransmitted(run: FinishedRun, *, upto_bytes: float) -> float:
-    """Percent of the responses up to this size during which something was retransmitted."""
+    """Percentage of the responses up to this size with a retransmission."""
     rows = _upto(_rows(run), upto_bytes)
     total = rows["responses"].sum()
     return float(100 * rows["retransmitted"].sum() / total) if total else np.nan
 
 
 def bytes_of_largest(run: FinishedRun, *, percent: float) -> float:
-    """Percent of the payload bytes that the largest `percent` percent of the responses carry.
+    """Percentage of the payload bytes that the largest `percent` percent of the responses carry.
 
-    Responses within a doubling count as equally long, which understates it a little.
+    Responses of one row count as equally large, which underestimates the result a little.
     """
     rows = _rows(run)
     count, carried = rows["responses"][::-1], rows["bytes"][::-1]
@@ -67,9 +66,10 @@ def bytes_of_largest(run: FinishedRun, *, percent: float) -> float:
 
 
 def share_of_sizes_faster(a: FinishedRun, b: FinishedRun) -> float:
-    """Percent of a's responses in doublings of the size in which a's mean time is below b's.
+    """Percentage of a's responses in rows (doublings of the size) in which a's mean time is below
+    b's.
 
-    A doubling that b has no response of is none of these.
+    Rows in which b has no response do not count as faster.
     """
     mine, theirs = _aligned(_rows(a), _rows(b))
     faster = mine["mean_s"] < theirs["mean_s"]  # 0 without responses
@@ -90,7 +90,7 @@ def _byte_shares(rows: Rows) -> np.ndarray:
 
 
 def _aligned(a: Rows, b: Rows) -> tuple[Rows, Rows]:
-    """Both histograms with common doublings; rows that one lacks are empty there."""
+    """Both tables with common rows; rows that one lacks are empty there."""
     edges = np.union1d(a["upto_bytes"], b["upto_bytes"])
     return _spread(a, edges), _spread(b, edges)
 

@@ -1,4 +1,4 @@
-"""How equally sources are served: statistics of the table `sources` (`record.sources`)."""
+"""Statistics of the fairness among sources, from the table `sources` (`record.sources`)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def relative(run: FinishedRun, groups: list[str] | None = None) -> np.ndarray:
 
 
 def outside(run: FinishedRun, *, low: float, high: float, groups: list[str] | None = None) -> float:
-    """How many sources got less than `low` or more than `high` times the mean."""
+    """The number of sources with a goodput below `low` or above `high` times the mean."""
     shares = relative(run, groups)
     if np.isnan(shares).any():
         return math.nan
@@ -39,12 +39,12 @@ def outside(run: FinishedRun, *, low: float, high: float, groups: list[str] | No
 
 
 def smallest(run: FinishedRun, *, groups: list[str] | None = None) -> float:
-    """The least that a source got, over the mean."""
+    """The smallest goodput of a source divided by the mean."""
     return float(relative(run, groups).min())
 
 
 def largest(run: FinishedRun, *, groups: list[str] | None = None) -> float:
-    """The most that a source got, over the mean."""
+    """The largest goodput of a source divided by the mean."""
     return float(relative(run, groups).max())
 
 

@@ -1,4 +1,4 @@
-"""Statistics of video players: P.1203's quality of what viewers saw (`aqmlab.scores.video`)."""
+"""Statistics of video players: quality by ITU-T P.1203 (`aqmlab.scores.video`)."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ PIXELS = {
     2850: 1920 * 1080,
     3000: 1280 * 720,
 }
-"""Resolutions of the ladders' bit rates, kbit/s, as Apple, Netflix and Pensieve have published them
-(recalled); a higher bit rate has 1080 lines."""
+"""Pixels of a picture for each bit rate (kbit/s) of the ladders that Apple, Netflix and Pensieve
+have published (recalled); other bit rates count as 1080 lines."""
 LONGEST_S = 300.0
-"""P.1203 is for sessions of 1 to 5 min: of a longer one as much stands for it."""
+"""P.1203 is for sessions of 1 to 5 min: a longer session is scaled to this duration, in seconds."""
 
 
 def streaming_rating(run: FinishedRun) -> float:
-    """P.1203's quality (1 to 5), mean over the viewers whose picture moved. The order in which they
-    saw bit rates is not recorded: from the lowest up, with stalls at equal distances (assumed)."""
+    """P.1203's quality (1 to 5), mean over the viewers whose video played. The order of bit rates
+    is not recorded: it is assumed to be ascending, with stalls at equal distances."""
     if not run.has("players"):
         return math.nan
     players, rates = run.columns("players"), run.columns("player_rates")

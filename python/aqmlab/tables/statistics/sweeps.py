@@ -1,4 +1,4 @@
-"""Statistics across a sweep: they combine numbers of several runs' summaries (`share_le_1s`, …)."""
+"""Statistics across a sweep, from numbers of several runs' summaries (such as `share_le_1s`)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def line_intercept(cells: Cells, *, axis: str, summary: str) -> float:
 
 
 def ahead_of_highest(cells: Cells, *, highest: str, larger: str) -> float:
-    """Percent of the other cells whose number `larger` exceeds that of the cell with the highest
-    number `highest`: 0 if this cell is the largest in both."""
+    """Percentage of the other cells whose number `larger` exceeds that of the cell with the largest
+    number `highest`; 0 if that cell is the largest in both."""
     if len(cells) < 2:
         return math.nan
     top = max((run for _, run in cells), key=lambda run: run.summary[highest])
