@@ -12,25 +12,27 @@ use crate::segment::{Flags, SackBlocks, Segment};
 pub(crate) use adaptive::{Adaptive, Compress, Growth, Offer};
 use adaptive::{Tempo, Timing};
 
-/// When in-order data is acknowledged. Data out of order, twice or next to a hole, and a FIN, are
-/// acknowledged at once by every policy, but that of Linux, which may let some wait.
+/// When in-order data is acknowledged. Data out of order, duplicates, data that fills a hole, and a
+/// FIN are acknowledged at once by every policy, except that of Linux, which may delay some of
+/// these.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckPolicy {
-    /// What is acknowledged at once.
+    /// How much in-order data is acknowledged at once.
     pub at_once: AtOnce,
-    /// The period of the clock, or how long a segment waits.
+    /// Period of the clock at whose ticks delayed acknowledgements go out, or their longest delay.
     pub delay: Duration,
     pub clock: AckClock,
-    /// The first segment of data is acknowledged at once, however many are waited for.
+    /// The first segment of data is acknowledged at once, whatever `at_once` says.
     pub first: bool,
-    /// Data that comes twice is reported (RFC 2883), and a FIN is kept and reported like a byte.
+    /// Duplicate data is reported (RFC 2883), and a FIN beyond a hole is kept and reported like a
+    /// byte.
     pub duplicates: bool,
 }
 
 /// How much in-order data is acknowledged at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtOnce {
-    /// BSD 2.2: this many bytes.
+    /// FreeBSD 2.2: this many bytes.
     Bytes(u64),
     /// RFC 1122 section 4.2.3.2: this many segments, whatever their size.
     Segments(u8),
@@ -38,14 +40,14 @@ pub(crate) enum AtOnce {
     Adaptive(Adaptive),
 }
 
-/// What the connection knows of its round trip.
+/// The connection's estimate of its round-trip time, with the estimator's rules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trip<'a> {
     pub rules: &'a RttRules,
     pub rtt: &'a Rtt,
 }
 
-/// What ends the wait of an acknowledgement.
+/// When a delayed acknowledgement goes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AckClock {
     /// The next tick of the host's clock (4.4BSD).
@@ -74,45 +76,45 @@ struct Held {
     stamp: u64,
 }
 
-/// What arrived beyond a hole, and what else only some receivers have.
+/// State that only some receivers need: data beyond a hole, ECN counters, Linux's rules.
 #[derive(Clone, Debug, Default)]
 struct Beyond {
-    /// Ranges, ascending, never touching.
+    /// Ranges received beyond a hole, ascending; adjacent ones are merged.
     held: Vec<Held>,
-    /// Bytes in them.
+    /// Bytes in these ranges.
     bytes: u64,
-    /// Counts arrivals, for the stamps.
+    /// Number of arrivals beyond a hole, from which the ranges take their stamps.
     arrivals: u64,
-    /// What came twice and was not reported yet.
+    /// A range that arrived twice and is not reported yet.
     duplicate: Option<(u64, u64)>,
     marks: Memory,
-    /// What the rules of [`AtOnce::Adaptive`] remember; none under other rules.
+    /// State of the rules of [`AtOnce::Adaptive`]; `None` with other rules.
     tempo: Option<Tempo>,
 }
 
 /// Receive state of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    /// Next number expected: everything below has arrived.
+    /// Next sequence number expected: everything below has arrived.
     pub next: u64,
     /// The acknowledgement number last sent.
     acked: u64,
-    /// Number of the peer's FIN, once seen.
+    /// Sequence number of the peer's FIN; `u64::MAX` before it has arrived.
     fin: u64,
     /// When a delayed acknowledgement is due.
     pub ack_at: Instant,
     /// An acknowledgement is due now.
     pub ack_now: bool,
-    /// The last segment with news was marked (RFC 3168's echo alone keeps it).
+    /// The last segment with new data was marked (used by RFC 3168's echo only).
     pub last_marked: bool,
-    /// The peer, which sends no FIN, has closed, and all its data has arrived.
+    /// A peer that sends no FIN has closed, and all its data has arrived.
     pub peer_closed: bool,
-    /// Data segments that wait for an acknowledgement.
+    /// Number of data segments that wait for an acknowledgement.
     waiting: u8,
     /// The timestamp to echo (TS.Recent of RFC 7323).
     pub recent: u32,
-    /// What waits beyond a hole; none before the first loss, for most connections never see one,
-    /// but with [`AtOnce::Adaptive`].
+    /// State that only some receivers need, on the heap: `None` until the first loss, which most
+    /// connections never see; always present with [`AtOnce::Adaptive`].
     beyond: Option<Box<Beyond>>,
 }
 
@@ -132,7 +134,7 @@ impl Receiver {
         }
     }
 
-    /// As new for this policy, keeping the heap buffers.
+    /// Resets the receiver for this policy, keeping the heap buffers.
     pub fn reset(&mut self, policy: &AckPolicy) {
         let mut beyond = self.beyond.take();
         if let Some(beyond) = &mut beyond {
@@ -148,7 +150,7 @@ impl Receiver {
         *self = Receiver { beyond, ..Receiver::new() };
     }
 
-    /// Fetches into the cache what it keeps apart.
+    /// Prefetches into the processor's cache the receiver's state on the heap.
     #[inline]
     pub fn fetch(&self) {
         if let Some(beyond) = &self.beyond {
@@ -181,7 +183,7 @@ impl Receiver {
         self.next.saturating_sub(1 + u64::from(self.closed()))
     }
 
-    /// Takes the payload and FIN of a segment (its SYN already removed).
+    /// Processes the payload and FIN of a segment (its SYN already removed).
     pub fn on_data(
         &mut self,
         segment: &Segment,
@@ -206,9 +208,9 @@ impl Receiver {
         {
             return;
         }
-        // Out of order, duplicate, filling a hole, or with a FIN: answered at once.
+        // Out of order, duplicate, filling a hole, or with a FIN: acknowledged at once.
         let ack_was_due = std::mem::replace(&mut self.ack_now, true);
-        // Linux keeps and reports a FIN as it does a byte.
+        // Linux keeps and reports a FIN beyond a hole like a byte.
         let reached = end + u64::from(fin && policy.duplicates);
         if policy.duplicates {
             self.note_duplicate(start, reached);
@@ -224,7 +226,7 @@ impl Receiver {
         }
         if self.next == self.fin {
             self.next += 1;
-            // `tcp_fin`: with it nothing is left to report.
+            // `tcp_fin`: once the FIN has arrived in order, no duplicate is left to report.
             if let Some(beyond) = &mut self.beyond {
                 beyond.duplicate = None;
             }
@@ -237,7 +239,7 @@ impl Receiver {
         }
     }
 
-    /// RFC 2883 section 4: the first part of what arrives that had arrived before.
+    /// Notes the first part of `start..end` that had arrived before (RFC 2883 section 4).
     #[cold]
     fn note_duplicate(&mut self, start: u64, end: u64) {
         let below = (start, self.next.min(end));
@@ -255,8 +257,9 @@ impl Receiver {
         }
     }
 
-    /// RFC 7323 section 4.3: the stamp of the segment that reaches to or below the number last
-    /// acknowledged is the one to echo, unless it is older than the one known. Returns whether it is newer.
+    /// Takes the timestamp to echo (RFC 7323 section 4.3) from a segment that begins at or below
+    /// the number last acknowledged, unless it is older than the known one. Returns whether it is
+    /// newer.
     pub fn on_stamp(&mut self, segment: &Segment) -> bool {
         let newer = segment.stamp.wrapping_sub(self.recent);
         if segment.seq > self.acked || newer >= 1 << 31 {
@@ -266,7 +269,7 @@ impl Receiver {
         newer > 0
     }
 
-    /// Takes the ranges that `next` has reached.
+    /// Moves `next` over the held ranges that it has reached.
     fn absorb(&mut self) {
         let Some(beyond) = &mut self.beyond else { return };
         let reached = beyond.held.iter().take_while(|h| h.start <= self.next).count();
@@ -291,7 +294,7 @@ impl Receiver {
         held.splice(first..last, [merged]);
     }
 
-    /// What an acknowledgement reports; a duplicate once only.
+    /// The SACK blocks of an acknowledgement; a duplicate is reported once only.
     pub fn report(&mut self) -> SackBlocks {
         let mut blocks = self.sack_blocks();
         let next = self.next;
@@ -319,12 +322,12 @@ impl Receiver {
         &mut self.beyond.get_or_insert_default().marks
     }
 
-    /// Whether what goes out must not be ECN-capable ([`Memory::is_incapable`]).
+    /// Whether packets must not be sent ECN-capable ([`Memory::is_incapable`]).
     pub fn is_incapable(&self) -> bool {
         self.beyond.as_ref().is_some_and(|beyond| beyond.marks.is_incapable())
     }
 
-    /// What was counted of marks.
+    /// The counters of ECN marks.
     pub fn marks_seen(&self) -> MarksSeen {
         self.beyond.as_ref().map_or(MarksSeen::default(), |beyond| beyond.marks.seen())
     }
@@ -334,7 +337,7 @@ impl Receiver {
         self.waiting > 0
     }
 
-    /// Whether there is something to report.
+    /// Whether there is a held range or a duplicate to report.
     #[inline]
     pub fn has_report(&self) -> bool {
         let telling = |beyond: &Beyond| !beyond.held.is_empty() || beyond.duplicate.is_some();
@@ -346,8 +349,8 @@ impl Receiver {
         !self.held().is_empty()
     }
 
-    /// A segment with the current acknowledgement goes out, perhaps with a SYN; the receive window that it
-    /// is to offer, if this receiver has one that changes.
+    /// A segment with the current acknowledgement is sent; `syn`: it has a SYN. Returns the receive
+    /// window that it offers, if this receiver's window changes.
     #[inline]
     pub fn on_ack_sent(&mut self, policy: &AckPolicy, syn: bool) -> Option<Offer> {
         let next = self.next;

@@ -3,7 +3,7 @@
 //! long gaps; else every second full segment, or after a delay that follows the pace of arrivals. A
 //! connection that answers what it receives (ping-pong mode) lets its answers acknowledge.
 //!
-//! The program reads at once.
+//! The model's program reads all data at once.
 
 mod buffer;
 mod compression;
@@ -21,41 +21,42 @@ use super::{AckClock, AckPolicy, Receiver, Trip};
 use crate::segment::{Flags, Segment};
 use crate::timer_wheel::TimerWheel;
 
-/// The rules of a profile.
+/// Linux's rules of acknowledging, with the settings of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Adaptive {
     /// More than this number of full segments are acknowledged at once.
     pub beyond: u32,
-    /// Payload and header of a full segment, bytes; what the SYN announces (MSS), less timestamps (`advmss`).
+    /// Payload and TCP header of a full segment, and the MSS that the SYN announces less the
+    /// timestamps option (`advmss`), bytes.
     pub segment: u32,
     pub header: u32,
     pub mss: u32,
-    /// The receive buffer at the beginning and as far as it may grow, bytes, and what of it full
-    /// segments fill, in 1/256 (`scaling_ratio`).
+    /// Initial and largest receive buffer, bytes, and the share of it that the payload of full
+    /// segments fills, in 1/256 (`scaling_ratio`).
     pub start: u64,
     pub buffer: u64,
     pub ratio: u32,
     pub growth: Growth,
-    /// How far the window is shifted in a header.
+    /// Window scale: the number of bits by which the window is shifted in a header.
     pub scale: u8,
     /// Shortest and longest delay (`TCP_ATO_MIN`, `tcp_delack_max`), ms.
     pub least: u64,
     pub longest: u64,
     pub compress: Compress,
-    /// When a delay ends (`sk_reset_timer`).
+    /// Timer wheel that rounds the end of a delay (`sk_reset_timer`).
     pub wheel: TimerWheel,
 }
 
 impl Adaptive {
-    /// The payload for which a buffer has room if full segments fill this of it, in 1/256; two segments at
-    /// least, or nothing would ever be sent (Linux's senders make smaller ones).
+    /// Payload for which a buffer of `bytes` has room, if payload fills `ratio`/256 of it; at least
+    /// two segments, or nothing would ever be sent (Linux's senders make smaller segments).
     fn space(&self, bytes: u64, ratio: u64) -> u64 {
         ((bytes * ratio) >> 8).max(2 * u64::from(self.mss))
     }
 }
 
 impl Receiver {
-    /// In-order data came, and no hole is open, perhaps with a FIN.
+    /// Processes in-order data, perhaps with a FIN, while no hole is open.
     #[inline(never)]
     pub(super) fn adapt(
         &mut self,
@@ -70,7 +71,7 @@ impl Receiver {
             tempo.on_data(rules, segment, 0, timing);
         }
         if segment.flags.has(Flags::FIN) {
-            // `tcp_fin`: the program is taken to answer.
+            // `tcp_fin`: enters ping-pong mode, as the program is expected to answer.
             (tempo.answers, tempo.owed) = (true, true);
         }
         tempo.on_read(rules, next, timing.moment.at);
@@ -94,8 +95,9 @@ impl Receiver {
         }
     }
 
-    /// What is more than data in order came. `true` if it was that and the peer's FIN, which waits
-    /// like data; all else is acknowledged at once.
+    /// Processes a segment that is not just data in order. Returns `true` if it is in order with
+    /// the peer's FIN, whose acknowledgement is delayed like that of data; everything else is
+    /// acknowledged at once.
     #[cold]
     pub(super) fn adapt_to_other(
         &mut self,
@@ -122,10 +124,10 @@ impl Receiver {
                 tempo.hurry(QUICK_AFTER_MARK);
             }
             if rules.growth == Growth::RcvbufGrow {
-                // In 7.3 `tcp_data_queue_ofo` does so too.
+                // In Linux 7.3 `tcp_data_queue_ofo` measures the segment size too.
                 tempo.size_up(rules, segment);
             }
-            // Without selective acknowledgements a window that grew would hide a duplicate one.
+            // Without SACK, an acknowledgement with a larger window would not count as a duplicate.
             if tempo.compression.agreed {
                 tempo.grow(rules, segment.len, held);
             }
@@ -136,10 +138,10 @@ impl Receiver {
         false
     }
 
-    /// Data goes out.
+    /// This end sends data.
     #[inline]
     pub fn on_data_sent(&mut self, now: Instant) {
-        // An answer needs something to answer.
+        // Data is an answer only if data was received before.
         let received = self.next > 1;
         if let Some(tempo) = self.tempo()
             && received
@@ -148,7 +150,7 @@ impl Receiver {
         }
     }
 
-    /// Both ends agreed, or did not, on selective acknowledgements.
+    /// Sets whether both ends agreed on selective acknowledgements.
     pub fn agree(&mut self, selective: bool) {
         if let Some(tempo) = self.tempo() {
             tempo.compression.agreed = selective;
@@ -167,10 +169,10 @@ impl Receiver {
         }
     }
 
-    /// What data says of ECN, by RFC 3168's feedback (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`): a first
-    /// mark, and a packet that cannot be marked after some that could, probably a repeat, make
-    /// the next two acknowledgements quick; CWR is acknowledged at once, for the sender's window
-    /// may be a single segment.
+    /// Processes the ECN field of data with RFC 3168's feedback (`__tcp_ecn_check_ce`,
+    /// `tcp_ecn_accept_cwr`). A first mark makes the next two acknowledgements quick, and so does a
+    /// Not-ECT packet after ECN-capable ones, probably a retransmission. CWR is acknowledged at
+    /// once, since the sender's window may be a single segment.
     pub fn on_ecn(&mut self, ecn: packet::Ecn, first_mark: bool, cwr: bool) {
         let Some(tempo) = self.tempo() else { return };
         let capable = ecn != packet::Ecn::NotEct;

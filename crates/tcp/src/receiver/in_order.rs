@@ -1,4 +1,4 @@
-//! The payload that comes next in order, with nothing missing before it: most of what arrives.
+//! Processing of the usual arrival: the next payload in order, with no hole open.
 
 use packet::Instant;
 
@@ -7,7 +7,7 @@ use crate::clock::{HostClock, Moment};
 use crate::segment::Segment;
 
 impl Receiver {
-    /// Whether a segment with payload and without FIN is the next in order, with nothing held beyond it.
+    /// Whether a segment with payload and without FIN is the next in order, and no hole is open.
     #[inline]
     pub fn expects(&self, segment: &Segment) -> bool {
         let end = segment.seq + u64::from(segment.len);
@@ -15,7 +15,7 @@ impl Receiver {
         in_order && !self.has_hole() && self.fin == u64::MAX
     }
 
-    /// Takes the payload of a segment that it [`expects`](Self::expects).
+    /// Takes the payload of a segment that the receiver [`expects`](Self::expects).
     #[inline]
     pub fn take_next(
         &mut self,
@@ -41,7 +41,7 @@ impl Receiver {
         self.waiting = self.waiting.saturating_add(1);
         let at_once = match &policy.at_once {
             &AtOnce::Bytes(bytes) => self.next - self.acked >= bytes,
-            // Before it nothing but the SYN was acknowledged.
+            // Before the first segment of data only the SYN was acknowledged.
             &AtOnce::Segments(most) => self.waiting >= most || (policy.first && self.acked == 1),
             AtOnce::Adaptive(rules) => {
                 let timing = Timing { trip, clock, moment };

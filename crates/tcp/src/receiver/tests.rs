@@ -91,7 +91,7 @@ fn every_second_segment_is_acknowledged() {
 
 #[test]
 fn a_fin_beyond_a_hole_is_not_reported() {
-    // A report is of bytes received (RFC 2018 section 3), and a FIN alone has none.
+    // SACK reports bytes received (RFC 2018 section 3), and a bare FIN has none.
     let mut r = opened();
     assert!(receive(&mut r, 201, 0, true));
     assert!(!r.has_hole() && r.sack_blocks().is_empty());

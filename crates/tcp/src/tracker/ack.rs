@@ -1,4 +1,4 @@
-//! What an acknowledgement shows: what was delivered, how long it took, how fast it went.
+//! What an acknowledgement shows: delivered data, round-trip times, delivery rate.
 
 use packet::{Duration, Instant};
 
@@ -12,38 +12,40 @@ use crate::send_state::SendState;
 /// What one acknowledgement has shown so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckInfo {
-    /// The cumulative acknowledgement advances; `fresh`: by this number of bytes not reported before.
+    /// The cumulative acknowledgement advances; `fresh` of its bytes had not been reported by SACK.
     pub advances: bool,
-    /// The first number that was not acknowledged before.
+    /// First sequence number that was not acknowledged before.
     pub from: u64,
     fresh: u64,
-    /// Bytes and segments delivered by either way.
+    /// Bytes and segments newly delivered, acknowledged cumulatively or by SACK.
     pub delivered: u64,
     pub segments: u32,
     /// Bytes found lost.
     pub lost: u64,
-    /// Something was reported that was not known.
+    /// SACK blocks, or a duplicate without SACK, newly report a segment.
     pub reported: bool,
-    /// A segment was delivered that was sent once, before the timeout (F-RTO).
+    /// A segment was delivered that was sent before the timeout and not retransmitted (F-RTO).
     pub original: bool,
     pub duplicate: Option<(u64, u64)>,
     newest: Option<Newest>,
-    /// When the first and the last of the segments acknowledged, and reported, were sent.
+    /// Sending times of the first and the last segment newly acknowledged cumulatively, and of
+    /// those newly reported by SACK; without retransmitted ones.
     acked_span: Option<(Instant, Instant)>,
     sacked_span: Option<(Instant, Instant)>,
-    /// The cumulative acknowledgement has given RACK a round trip.
+    /// The cumulative acknowledgement has given RACK a sample of the round trip.
     timed: bool,
-    /// One acknowledged had been retransmitted: its round trip is ambiguous (Karn).
+    /// A segment acknowledged cumulatively had been retransmitted: its round trip is ambiguous
+    /// (Karn's algorithm).
     resent_acked: bool,
 }
 
 impl AckInfo {
-    /// When the oldest of the segments reported, of those never retransmitted, was sent.
+    /// Sending time of the oldest segment newly reported by SACK that was never retransmitted.
     pub fn reported_from(&self) -> Option<Instant> {
         self.sacked_span.map(|(first, _)| first)
     }
 
-    /// A segment is acknowledged cumulatively that was not reported before.
+    /// Takes a segment that is acknowledged cumulatively and was not reported by SACK before.
     #[inline]
     fn take_acked(&mut self, record: &Record) {
         if record.ever_resent {
@@ -54,8 +56,8 @@ impl AckInfo {
         self.fresh += record.bytes();
     }
 
-    /// A segment is delivered, cumulatively or selectively, to a sender whose timeout (or other
-    /// state) ends at `recovery_point`.
+    /// Takes a segment that is newly delivered, cumulatively or by SACK. The sender's current state
+    /// (after a timeout, for instance) ends at `recovery_point`.
     #[inline]
     fn take(
         &mut self,
@@ -72,8 +74,8 @@ impl AckInfo {
 }
 
 impl Tracker {
-    /// What the cumulative acknowledgement `ack` covers. `answers_earlier`: whether it is known to
-    /// answer a segment sent before that instant.
+    /// Takes the segments that the cumulative acknowledgement `ack` covers. `answers_earlier`:
+    /// whether the acknowledgement is known to answer a segment sent before the given instant.
     #[inline(always)]
     pub fn take_cumulative(
         &mut self,
@@ -98,8 +100,9 @@ impl Tracker {
         }
     }
 
-    /// As [`Tracker::take_cumulative`], where nothing has happened to what is out: the segments up to `ack` at
-    /// once. None if there is no whole one, or if one sent later than the first has arrived.
+    /// Takes the segments up to `ack` at once ([`Tracker::take_cumulative`]), if none in flight was
+    /// reported, lost or retransmitted. Returns `None` if `ack` covers no whole segment, or if a
+    /// segment sent later than the first has been delivered.
     #[inline(always)]
     pub fn take_run(&mut self, ack: u64, now: Instant) -> Option<AckInfo> {
         let (first, last, count) = self.board.run_below(ack)?;
@@ -122,8 +125,8 @@ impl Tracker {
         Some(info)
     }
 
-    /// The blocks of an acknowledgement.
-    // Out of line: most have none.
+    /// Takes the SACK blocks of an acknowledgement.
+    // Out of line, since most acknowledgements have no blocks.
     #[inline(never)]
     pub fn take_reports(
         &mut self,
@@ -142,8 +145,8 @@ impl Tracker {
         self.reported = blocks;
     }
 
-    /// What the blocks of the last acknowledgement covered is not looked at again, or each would
-    /// cost as much as the window is long.
+    /// Takes the part of `block` that the last acknowledgement's blocks did not cover; otherwise
+    /// the work for each acknowledgement would grow with the window.
     fn take_new_part(
         &mut self,
         block: (u64, u64),
@@ -165,7 +168,7 @@ impl Tracker {
         }
     }
 
-    /// The segments with a byte in `part` that `block` covers whole.
+    /// Takes the segments that have a byte in `part` and that `block` covers whole.
     fn take_part(
         &mut self,
         part: (u64, u64),
@@ -194,10 +197,10 @@ impl Tracker {
         }
     }
 
-    /// Linux's `tcp_add_reno_sack` and `tcp_remove_reno_sacks`: without reports a duplicate means that
-    /// some segment has arrived; of what is acknowledged next, one segment filled the hole and the
-    /// others had been counted.
-    /// `goes_on`: what they counted is still out; `counts`: a further one counts.
+    /// Counts duplicate acknowledgements without SACK (Linux's `tcp_add_reno_sack` and
+    /// `tcp_remove_reno_sacks`): each means that some segment has arrived; of the segments
+    /// acknowledged next, one filled the hole and the others had been counted. `goes_on`: the rest
+    /// of the count remains after an advance; `counts`: a further duplicate is counted.
     #[cold]
     pub fn count_duplicates(
         &mut self,
@@ -208,7 +211,7 @@ impl Tracker {
     ) {
         let dupacks = self.board.dupacks;
         if info.advances {
-            // Without reports nothing says which copies have arrived (`tcp_clean_rtx_queue`).
+            // Without SACK nothing shows which copy has arrived (`tcp_clean_rtx_queue`).
             info.original &= !info.resent_acked;
             let known = dupacks.min(info.segments.saturating_sub(1));
             info.segments -= known;
@@ -230,13 +233,13 @@ impl Tracker {
     pub fn round_trips(&mut self, info: &AckInfo, now: Instant) -> Option<(Duration, Duration)> {
         let acked = info.acked_span.filter(|_| !info.resent_acked);
         let (first, last) = acked.or(info.sacked_span)?;
-        // As there, a report has the last word on the path.
+        // As in Linux, a segment reported by SACK takes precedence for the path.
         let path = now.since(info.sacked_span.map_or(last, |(_, last)| last));
         self.min_rtt.update(path, now);
         Some((now.since(first), path))
     }
 
-    /// What the control learns of an acknowledgement; `in_flight_before`: as it came.
+    /// Builds the sample of an acknowledgement for the control.
     #[inline(always)]
     pub fn sample(&mut self, snd: &SendState, info: &AckInfo, seen: Seen) -> AckSample {
         let Seen { now, rtt, marked, in_flight_before, ca_state, any_order } = seen;
@@ -267,17 +270,17 @@ impl Tracker {
     }
 }
 
-/// What a sample contains besides what the tracker has seen.
+/// Parts of a sample that the tracker does not know itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub now: Instant,
-    /// The path's round trip.
+    /// Round-trip time of the path, if it was measured.
     pub rtt: Option<Duration>,
     /// Bytes reported to have been marked.
     pub marked: u64,
     pub in_flight_before: u64,
     pub ca_state: CaState,
-    /// Data grows the window in whatever order it arrives.
+    /// Data reported by SACK grows the window too (Linux's `tcp_may_raise_cwnd`).
     pub any_order: bool,
 }
 
@@ -290,7 +293,7 @@ mod tests {
     use super::*;
     use crate::tracker::tests::ten_out;
 
-    /// Bytes delivered by the reports of these blocks, one after the other.
+    /// Bytes newly delivered by each of these SACK blocks, reported one after the other.
     fn delivered(blocks: &[(u32, u32)]) -> Vec<u64> {
         let (mut tracker, _) = ten_out();
         let segment = |&(from, to)| {

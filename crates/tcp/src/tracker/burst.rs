@@ -1,6 +1,6 @@
-//! What goes down as one: how many segments Linux puts into a packet that it leaves to the device, or to
-//! the last function before it, to cut up (`tcp_tso_segs`, `tcp_write_xmit`), and when it waits for room for
-//! more of them (`tcp_tso_should_defer`). All of a burst goes at once, and the pace counts its whole length
+//! Bursts: how many segments Linux hands down as one packet, which segmentation offload (TSO, GSO)
+//! cuts up (`tcp_tso_segs`, `tcp_write_xmit`), and when it waits for room for more of them
+//! (`tcp_tso_should_defer`). A burst is sent at once, and pacing counts its whole length
 //! (`tcp_update_skb_after_send`).
 
 use packet::{Duration, Instant};
@@ -9,14 +9,15 @@ use super::{Pacer, Tracker, UNPACED};
 use crate::congestion::BurstSize;
 use crate::send_state::{Chunk, SendState};
 
-/// Bytes that one holds at most: GSO_LEGACY_MAX_SIZE less MAX_TCP_HEADER, 320 B on x86-64, and one
+/// Largest burst, bytes: GSO_LEGACY_MAX_SIZE less MAX_TCP_HEADER, 320 B on x86-64, and less one
 /// (`sk_dst_gso_max_size`).
 const MOST_BYTES: u64 = 65_536 - 320 - 1;
-/// sk_pacing_shift: a 1,024th of a second at the pacing rate.
+/// sk_pacing_shift: a burst is what the pacing rate sends in 1/1,024 s.
 const PACING_SHIFT: u32 = 10;
-/// net.ipv4.tcp_tso_rtt_log: the more for near peers is halved for each 2^9 us of the round trip.
+/// net.ipv4.tcp_tso_rtt_log: the bonus for near peers is halved for each 2^9 us of the smallest
+/// round trip.
 const RTT_LOG: u32 = 9;
-/// net.ipv4.tcp_tso_win_divisor: room for a third of the window is never waited with.
+/// net.ipv4.tcp_tso_win_divisor: with room for a third of the window a burst never waits.
 const WINDOW_PARTS: u64 = 3;
 /// A burst waits only this long after the one before, and only for an acknowledgement expected within it.
 const WAIT: Duration = Duration::from_millis(1);
@@ -24,11 +25,11 @@ const WAIT: Duration = Duration::from_millis(1);
 /// The bursts of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bursts {
-    /// Segments that one has at most (gso_max_segs of the device).
+    /// Largest number of segments of a burst (gso_max_segs of the device).
     most: u64,
-    /// Bytes of the one under way that have not gone yet.
+    /// Bytes of the current burst that are still to be sent.
     pub left: u64,
-    /// The one sent last, or under way, has several segments.
+    /// The current or last burst has several segments.
     several: bool,
 }
 
@@ -37,14 +38,15 @@ impl Bursts {
         Bursts { most: u64::from(most), left: 0, several: false }
     }
 
-    /// Whether the segment that went last was the end of several.
+    /// Whether the segment sent last ended a burst of several.
     pub fn ends(&self) -> bool {
         self.several && self.left == 0
     }
 }
 
-/// `tcp_tso_autosize`: segments of `mss` bytes at `rate` bytes a second (0: not known), `least` of them at
-/// least; more for a peer that is near. The smallest round trip is zero before there is one.
+/// Number of segments of a burst (`tcp_tso_autosize`): those of `mss` bytes that `rate` bytes per
+/// second (0: unknown) send in 1/1,024 s, at least `least`, and more for a near peer. `min_rtt` is
+/// zero before the first sample.
 fn autosize(rate: u64, min_rtt: Duration, mss: u64, least: u64) -> u64 {
     let paced = if rate == 0 { MOST_BYTES } else { rate >> PACING_SHIFT };
     let halvings = (min_rtt.nanos() / 1_000) >> RTT_LOG;
@@ -54,8 +56,8 @@ fn autosize(rate: u64, min_rtt: Duration, mss: u64, least: u64) -> u64 {
 }
 
 impl Pacer {
-    /// A burst goes out; returns when the next one may, unless that is at once. The first ten segments
-    /// count nothing.
+    /// A burst is sent. Returns when the next one may be sent, `None` for at once. The first ten
+    /// segments are not paced.
     fn on_burst(&mut self, bytes: u64, segments: u64, now: Instant) -> Option<Instant> {
         let late = now.since(self.next).nanos();
         self.next = self.next.max(now);
@@ -70,7 +72,7 @@ impl Pacer {
 }
 
 impl Tracker {
-    /// Segments that one burst has at most now (`tcp_tso_segs`).
+    /// Largest number of segments of a burst now (`tcp_tso_segs`).
     fn burst_segments(&self, snd: &SendState, bursts: &Bursts) -> u64 {
         let (rate, mss) = (self.pacer.rate, snd.mss());
         let segments = match self.control.burst_size(rate, mss) {
@@ -80,13 +82,13 @@ impl Tracker {
         segments.min(bursts.most).max(1)
     }
 
-    /// Whether `chunk`, new data that the windows let go, waits for room for a longer burst
-    /// (`tcp_tso_should_defer`), so that an acknowledgement lets more go at once.
+    /// Whether `chunk`, new data that the windows allow, waits until the next acknowledgement makes
+    /// room for a longer burst (`tcp_tso_should_defer`).
     pub fn defers(&mut self, snd: &SendState, chunk: Chunk, now: Instant) -> bool {
         let Some(bursts) = self.bursts else { return false };
         let (mss, rest) = (snd.mss(), snd.end - chunk.seq);
-        // After a pause of a millisecond it goes at once. (Linux wants more than that, but no clock of its
-        // shows exactly as much.)
+        // A millisecond after the last burst it does not wait. (Linux requires more than a
+        // millisecond, but its clock never shows exactly one.)
         if bursts.left > 0 || rest <= mss || now >= self.pacer.next + WAIT {
             return false;
         }
@@ -111,8 +113,8 @@ impl Tracker {
         true
     }
 
-    /// `chunk` goes out; returns when the pace lets the next burst go. To be called before its record, if it
-    /// has one, changes.
+    /// `chunk` is sent; returns when pacing allows the next burst. `again`: the record of a
+    /// retransmission, which must not have been updated yet.
     pub(super) fn on_burst_sent(
         &mut self,
         snd: &SendState,
@@ -133,7 +135,7 @@ impl Tracker {
         let (bytes, segments) = match again {
             Some(number) => self.board.take_run(number, most),
             None => {
-                // `tcp_cwnd_test`: half of the window at most.
+                // `tcp_cwnd_test`: a burst is half of the window at most.
                 let most = most.min(snd.win.cwnd / mss / 2).max(1);
                 let there = (snd.end - chunk.seq).min(snd.una + snd.window() - chunk.seq);
                 let bytes = (most * mss).min(there);
@@ -145,20 +147,20 @@ impl Tracker {
         self.pacer.on_burst(bytes, segments, now)
     }
 
-    /// Whether more of a burst is to go at once.
+    /// Whether the rest of a burst is still to be sent at once.
     #[inline]
     pub fn is_in_burst(&self) -> bool {
         self.bursts.is_some_and(|bursts| bursts.left > 0)
     }
 
-    /// Nothing more goes out now.
+    /// Ends the current burst: nothing more is sent now.
     pub fn end_burst(&mut self) {
         if let Some(bursts) = &mut self.bursts {
             bursts.left = 0;
         }
     }
 
-    /// The window, not the program, is the limit though it has room left.
+    /// Notes that the window limits the sending, not the program, though it has room left.
     fn note_limited(&mut self, snd: &SendState) {
         self.usage = super::CwndUsage { limited: true, most: snd.outstanding(), until: snd.max };
     }
@@ -179,7 +181,7 @@ mod tests {
         let sizes = [5, 12, 24, 100, 1_000].map(|mbits| by(mbits, far, 2));
         assert_eq!(sizes, [2, 2, 2, 8, 45]);
         assert_eq!(by(1, far, 1), 1, "bbr_min_tso_segs");
-        // Nothing is known yet.
+        // Neither rate nor round trip is known yet.
         assert_eq!(autosize(0, Duration::ZERO, MSS, 2), 45);
         assert_eq!(by(12, Duration::ZERO, 2), 2);
         // 65,215 B more, halved for each 512 us of the smallest round trip.
@@ -190,8 +192,9 @@ mod tests {
 
     #[test]
     fn a_window_that_waits_for_its_own_room_was_used() {
-        // Ten segments of 100 B are out since 0 ms, and the acknowledgement of the first is due at 1 ms; the
-        // pace makes 97 in a millisecond. Where the peer's window is no wider, that is the limit.
+        // Ten segments of 100 B are in flight since 0 ms, and the acknowledgement of the first is
+        // due at 1 ms; the pacing rate allows 97 in a millisecond. If the peer's window is no
+        // larger than the congestion window, the peer's window is the limit.
         let at = |us| Instant::ZERO + Duration::from_micros(us);
         for (window, limited) in [(1 << 20, true), (1_200, false)] {
             let (mut tracker, mut snd) = super::super::tests::ten_out();
@@ -204,7 +207,7 @@ mod tests {
             assert!(tracker.defers(&snd, chunk, at(500)));
             assert_eq!(tracker.usage.limited, limited);
             assert!(!tracker.defers(&snd, chunk, at(1_000)), "a millisecond after the last burst");
-            // Room for a third of the window is not waited with, nor for all that there is with its FIN.
+            // With room for a third of the window, or for all data and its FIN, nothing waits.
             snd.win.cwnd = 1_500;
             assert_eq!(tracker.defers(&snd, chunk, at(500)), !limited);
             (snd.win.cwnd, snd.end, snd.fin_queued) = (1_350, 1_301, true);
@@ -215,7 +218,7 @@ mod tests {
     #[test]
     fn controls_have_sizes_of_their_own() {
         let size = |name: &str, mbits: u64| make_usual(name).burst_size(mbits * 125_000, MSS);
-        // prague_burst_shift = 12: 4,096 segments a second are one.
+        // prague_burst_shift = 12: a burst is what the pacing rate sends in 1/4,096 s.
         let sizes = [5, 12, 24, 100, 1_000].map(|mbits| size("prague", mbits));
         assert_eq!(sizes, [1, 1, 1, 2, 21].map(BurstSize::Segments));
         assert_eq!(size("cubic", 1), BurstSize::AtLeast(2));
@@ -228,10 +231,10 @@ mod tests {
     fn the_pace_counts_the_whole_burst() {
         let at = |us| Instant::ZERO + Duration::from_micros(us);
         let mut pacer = Pacer { on: true, rate: 1_000_000, ..Pacer::default() };
-        // Eight segments of 1,000 B count nothing, the tenth counts with those that went with it.
+        // The first eight segments of 1,000 B are not paced; the tenth is, with its whole burst.
         assert_eq!(pacer.on_burst(8_000, 8, at(0)), None);
         assert_eq!(pacer.on_burst(2_000, 2, at(0)), Some(at(2_000)));
-        // Lateness of 500 us is made up for, and of more at most half of the time.
+        // A delay of 500 us shortens the next gap by as much, a longer one by half of the gap.
         assert_eq!(pacer.on_burst(4_000, 4, at(2_500)), Some(at(6_000)));
         assert_eq!(pacer.on_burst(4_000, 4, at(9_000)), Some(at(11_000)));
         // A sender that is not paced notes when it sent.

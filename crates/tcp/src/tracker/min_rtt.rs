@@ -1,8 +1,8 @@
-//! The smallest round trip.
+//! The smallest round-trip time of a connection.
 
 use packet::{Duration, Instant};
 
-/// The smallest round trip of a window of 300 s (Linux's `tcp_min_rtt_wlen`), by the three
+/// The smallest round-trip time within a window of 300 s (Linux's `tcp_min_rtt_wlen`), by the three
 /// best values of Linux's `lib/win_minmax.c`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MinRtt {
@@ -37,8 +37,8 @@ impl MinRtt {
         self.age(sample);
     }
 
-    /// Second and third choices come from later quarters of the window, so that one is at hand
-    /// when the first is too old.
+    /// Ages the three values. The second and third best come from later parts of the window, so
+    /// that one of them can replace the best when that is too old.
     fn age(&mut self, sample: (Duration, Instant)) {
         let age = sample.1.since(self.best[0].1);
         if age > WINDOW {

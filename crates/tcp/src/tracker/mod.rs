@@ -1,6 +1,5 @@
-//! What a sender knows of the segments it has out and of the path, and what its congestion control
-//! learns of both: the scoreboard, delivery rates, round trips, how much of the window is used, the
-//! pace.
+//! What a sender records of its segments in flight and of the path, for its congestion control:
+//! scoreboard, delivery rates, round-trip times, use of the window, pacing.
 
 mod ack;
 mod burst;
@@ -22,7 +21,7 @@ use reordering::Reordering;
 pub(crate) use scoreboard::Record;
 use scoreboard::Scoreboard;
 
-/// The segments that one connection has out, and its congestion control.
+/// The segments in flight of one connection, and its congestion control.
 #[derive(Clone, Debug)]
 pub(crate) struct Tracker {
     pub control: Box<dyn Control>,
@@ -31,49 +30,51 @@ pub(crate) struct Tracker {
     pub rate: Rate,
     pub reordering: Reordering,
     pub min_rtt: MinRtt,
-    /// Smoothed round trip, as the sender estimates it.
+    /// Smoothed round-trip time, as the sender estimates it.
     pub srtt: Duration,
     pub pacer: Pacer,
-    /// Where segments go down many as one and the pace counts these.
+    /// State of bursts (segments handed down as one packet), if pacing counts these.
     pub bursts: Option<Bursts>,
-    /// The blocks of the last report.
+    /// SACK blocks of the last acknowledgement that had any, as sequence numbers.
     reported: [(u64, u64); 3],
-    /// A round trip ends when a segment is delivered at whose sending this much was.
+    /// The current round trip ends when a segment is delivered that was sent after this many bytes
+    /// had been delivered.
     round_end: u64,
     usage: CwndUsage,
-    /// When data went out last.
+    /// When data was last sent.
     sent_at: Instant,
 }
 
-/// How much of the congestion window is used (Linux's `tcp_cwnd_validate`).
+/// Whether the congestion window limits the sending, and how much of it is used (Linux's
+/// `tcp_cwnd_validate`).
 #[derive(Clone, Copy, Debug, Default)]
 struct CwndUsage {
-    /// The window was the limit since `until` was set.
+    /// The window has limited the sending since `until` was set.
     limited: bool,
-    /// Else the most that was out.
+    /// Largest number of bytes in flight since `until` was set.
     most: u64,
-    /// Highest number sent when that was noted.
+    /// Highest sequence number sent, plus one, when `limited` or `most` was last set.
     until: u64,
 }
 
-/// Spreads segments over the round trip (Linux's `tcp_update_skb_after_send`), with a quantum of one
-/// segment (constructed), or of what goes down as one ([`Bursts`]).
+/// Spreads segments over the round trip (Linux's `tcp_update_skb_after_send`), segment by segment
+/// (a simplification), or burst by burst ([`Bursts`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
     pub on: bool,
-    /// Segments with data sent so far, as far as pacing counts.
+    /// Number of segments sent without pacing so far, at most [`UNPACED`].
     unpaced: u8,
-    /// Bytes per second.
+    /// Pacing rate, bytes per second; 0 if unknown.
     rate: u64,
-    /// When the last segment lets the next go.
+    /// When the next segment or burst may be sent.
     pub next: Instant,
 }
 
-/// Segments sent before pacing begins.
+/// Number of segments sent before pacing begins.
 const UNPACED: u8 = 10;
 
 impl Pacer {
-    /// A segment goes out; returns when the next one may, unless that is at once.
+    /// A segment is sent. Returns when the next one may be sent, `None` for at once.
     #[inline]
     fn on_sent(&mut self, bytes: u64, now: Instant) -> Option<Instant> {
         if !self.on {
@@ -84,13 +85,13 @@ impl Pacer {
             return None;
         }
         let gap = self.gap(bytes);
-        // Lateness is made up for, by at most half a gap.
+        // If this segment was sent late, the next gap is shorter by that time, by half at most.
         let credit = now.since(self.next).nanos().min(gap / 2);
         self.next = now + Duration::from_nanos(gap - credit);
         Some(self.next)
     }
 
-    /// What these bytes take at the pace, ns.
+    /// Time that `bytes` take at the pacing rate, ns.
     #[inline]
     fn gap(&self, bytes: u64) -> u64 {
         let gap = u128::from(bytes) * 1_000_000_000 / u128::from(self.rate);
@@ -98,17 +99,17 @@ impl Pacer {
     }
 }
 
-/// A segment has gone out.
+/// The result of sending a segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
-    /// Its record, if it went out before.
+    /// Number of the segment's record, if it is a retransmission.
     pub retransmission_of: Option<u64>,
-    /// When the pace lets the next one go.
+    /// When pacing allows the next segment, if not at once.
     pub next: Option<Instant>,
 }
 
 impl Tracker {
-    /// With this control, whose segments are spread over the round trip if `paces` is set or the control paces.
+    /// A tracker with this control; its segments are paced if `paces` is set or the control paces.
     pub fn new(control: Box<dyn Control>, paces: bool) -> Self {
         let rate = Rate::new(control.flags().rates);
         Tracker::with(control, (Scoreboard::new(), rate), paces)
@@ -133,14 +134,14 @@ impl Tracker {
         }
     }
 
-    /// As new, with another control, keeping the records' memory.
+    /// A tracker for a new connection with this control, in the memory of the old one.
     pub fn renewed(mut self, control: Box<dyn Control>, paces: bool) -> Self {
         self.board.reset();
         let rate = self.rate.renewed(control.flags().rates);
         Tracker::with(control, (self.board, rate), paces)
     }
 
-    /// The handshake is over; `srtt` is zero if it has shown no round trip.
+    /// Starts after the handshake; `srtt` is zero if the handshake measured no round trip.
     pub fn begin(&mut self, snd: &mut SendState, srtt: Duration, now: Instant) {
         self.srtt = srtt;
         if srtt > Duration::ZERO {
@@ -150,9 +151,9 @@ impl Tracker {
         self.set_pace(snd);
     }
 
-    /// Whether the control gets the feedback it needs, by what the handshake agreed on. One that
-    /// needs to know which data was marked and gets no such feedback is replaced, as in Linux; a
-    /// scalable one must be (RFC 9331 section 4.3).
+    /// Whether the control gets the feedback it needs, by what the handshake agreed on. As in
+    /// Linux, a control that needs to know which data was marked is replaced without such feedback;
+    /// a scalable one must be (RFC 9331 section 4.3).
     pub fn is_served(&self, ecn: EcnState) -> bool {
         match self.flags.ecn {
             EcnMode::Classic => true,
@@ -161,7 +162,7 @@ impl Tracker {
         }
     }
 
-    /// Another control takes over.
+    /// Replaces the congestion control.
     pub fn replace(&mut self, control: Box<dyn Control>, paces: bool) {
         self.flags = control.flags();
         self.control = control;
@@ -169,7 +170,7 @@ impl Tracker {
         self.pacer.on = paces || self.flags.paced;
     }
 
-    /// The pace follows the control.
+    /// Updates the pacing rate from the control.
     #[inline]
     pub fn set_pace(&mut self, snd: &SendState) {
         if self.pacer.on || self.bursts.is_some() {
@@ -178,7 +179,7 @@ impl Tracker {
         }
     }
 
-    /// `chunk` goes out; `snd.max` as it was before.
+    /// `chunk` is sent; `snd.max` does not include it yet.
     #[inline(always)]
     pub fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) -> Sent {
         let bytes = chunk.end() - chunk.seq;
@@ -220,7 +221,7 @@ impl Tracker {
         Sent { retransmission_of, next }
     }
 
-    /// A segment of classic recoveries may cover several that went before.
+    /// Records a retransmission, which in a classic recovery may cover several records.
     fn resend(&mut self, first: u64, chunk: Chunk, now: Instant, in_flight: u64) {
         let mut number = first;
         loop {
@@ -245,7 +246,7 @@ impl Tracker {
         }
     }
 
-    /// Whether the window was used (Linux's `tcp_is_cwnd_limited`).
+    /// Whether the window limited the sending (Linux's `tcp_is_cwnd_limited`).
     fn window_limited(&self, snd: &SendState) -> bool {
         let slow_start = snd.win.cwnd < snd.win.ssthresh;
         self.usage.limited || (slow_start && snd.win.cwnd < 2 * self.usage.most)
@@ -259,7 +260,7 @@ impl Tracker {
         }
     }
 
-    /// A segment is taken for lost.
+    /// Marks the segment of a record as lost.
     pub fn mark_lost(&mut self, snd: &SendState, number: u64, now: Instant) {
         let bytes = self.board.get(number).bytes();
         let lost = self.rate.lose(self.rate.snapshot_of(number), bytes, now);
@@ -278,7 +279,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// Ten segments of 100 B are out, which is all that was written.
+    /// Ten segments of 100 B are in flight, which is all that was written.
     pub(super) fn ten_out() -> (Tracker, SendState) {
         let mut tracker = Tracker::new(linux_reno(), false);
         let mut snd = SendState {
@@ -298,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_segment_keeps_the_next_back_for_its_time_at_the_pace() {
-        // A pace of almost nothing keeps it back for 2^32 - 1 us at most.
+        // Even the slowest pacing delays the next segment by 2^32 - 1 us at most.
         for (rate, bytes, micros) in
             [(1_000_000, 1_500, 1_500), (1, 4_000, 4_000_000_000), (1, 5_000, 4_294_967_295)]
         {
@@ -337,8 +338,8 @@ mod tests {
 
     #[test]
     fn what_was_out_at_most_is_counted_for_a_flight() {
-        // Linux's `tcp_cwnd_validate`: anew when the flight is acknowledged at whose sending it was
-        // noted, or when more is out.
+        // Linux's `tcp_cwnd_validate`: the maximum is taken anew when the flight in which it was
+        // noted is acknowledged, or when more is in flight.
         let mut tracker = Tracker::new(linux_reno(), false);
         let mut snd = SendState {
             una: 1,
@@ -369,7 +370,7 @@ mod tests {
         let first_at =
             |tracker: &Tracker, number| tracker.rate.snapshot_of(number).unwrap().first_at;
         assert_eq!(first_at(&tracker, 0), at(0), "a sample spans the timeout");
-        // All has arrived: what is written then begins one.
+        // All is acknowledged: new data begins a flight.
         (snd.una, snd.end) = (1_001, 1_101);
         let chunk = snd.chunk(1_001, u64::MAX);
         tracker.on_sent(&mut snd, chunk, at(400));
@@ -378,7 +379,7 @@ mod tests {
 
     #[test]
     fn the_program_is_the_limit_where_the_window_has_room_left() {
-        // All ten segments are out, and more is written later.
+        // All ten segments are in flight, and more is written later.
         for (cwnd, room) in [(1_000, false), (1_001, true)] {
             let (mut tracker, mut snd) = ten_out();
             tracker.rate = Rate::default();

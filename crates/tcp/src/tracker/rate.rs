@@ -6,14 +6,14 @@ use packet::{Duration, Instant};
 use super::scoreboard::Record;
 use crate::congestion::{Lost, RateSample};
 
-/// What had been sent and delivered when a segment was sent.
+/// The state of the sampler when a segment was sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snapshot {
     pub delivered: u64,
     pub delivered_at: Instant,
-    /// When the first segment of the flight was sent that it belongs to.
+    /// When the first segment of its flight was sent.
     pub first_at: Instant,
-    /// Bytes in the network, this segment included.
+    /// Bytes in flight, this segment included.
     pub in_flight: u64,
     pub lost: u64,
     pub app_limited: bool,
@@ -27,46 +27,47 @@ pub(crate) struct Rate {
     pub lost: u64,
     delivered_at: Instant,
     first_at: Instant,
-    /// Samples say nothing of the path until this much is delivered; 0 for none.
+    /// Samples are application-limited until this number of bytes is delivered; 0 if they are not.
     app_limited: u64,
-    /// The program left the sender with nothing to send since then.
+    /// Since when the program has left the sender with nothing to send.
     dry_since: Option<Instant>,
     /// The control needs samples.
     sampling: bool,
-    /// Then a ring of what was noted of each segment that is out, by its number.
+    /// Ring of the snapshots of the segments in flight, by number; unused without sampling.
     ring: Vec<Snapshot>,
 }
 
-/// The newest segment that an acknowledgement delivers.
+/// Of the segments that an acknowledgement delivers, the one sent last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Newest {
     at: Instant,
     turn: u64,
     /// Bytes that had been delivered when it was sent.
     pub prior_delivered: u64,
-    /// None if samples are not needed.
+    /// The snapshot at its sending; `None` without sampling.
     snapshot: Option<Snapshot>,
 }
 
 impl Rate {
-    /// One that takes samples if `sampling`.
+    /// A sampler that takes samples only if `sampling`.
     pub fn new(sampling: bool) -> Self {
         Rate { sampling, ..Rate::default() }
     }
 
-    /// As new, keeping the heap buffer.
+    /// A new sampler in the memory of this one.
     pub fn renewed(self, sampling: bool) -> Self {
         Rate { ring: self.ring, ..Rate::new(sampling) }
     }
 
-    /// Another control needs samples, or does not.
+    /// Switches sampling on or off, for another control.
     pub fn enable(&mut self, sampling: bool) {
         self.sampling = sampling;
     }
 
-    /// A segment goes out; `in_flight` bytes are out without it. It begins a flight if it is `first`: TCP's while
-    /// nothing that was sent waits for an acknowledgement (Linux's `packets_out`: what a timeout takes for lost may still arrive, and a
-    /// flight that began at its retransmission would be too short), QUIC's while nothing is in flight (the draft).
+    /// A segment is sent; `in_flight`: bytes in flight without it. `first`: it begins a flight. In
+    /// TCP this is so if no sent data is unacknowledged (Linux's `packets_out`: data that a timeout
+    /// marks lost may still arrive, and a flight that began at its retransmission would be too
+    /// short); in QUIC, if nothing is in flight (the draft).
     #[inline(always)]
     pub fn begin(&mut self, in_flight: u64, first: bool, now: Instant) {
         if first {
@@ -79,12 +80,12 @@ impl Rate {
         }
     }
 
-    /// Whether samples say nothing of the path.
+    /// Whether samples are application-limited, so that they say nothing of the path.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited != 0
     }
 
-    /// The snapshot of a segment that goes out now; `in_flight` bytes are out with it.
+    /// The snapshot for a segment that is sent now; `in_flight`: bytes in flight with it.
     fn snapshot(&self, in_flight: u64) -> Snapshot {
         Snapshot {
             delivered: self.delivered,
@@ -96,8 +97,8 @@ impl Rate {
         }
     }
 
-    /// Keeps the snapshot of a segment that goes out; `in_flight` bytes are out with it, and `first` is the number
-    /// of the first segment that is out.
+    /// Keeps the snapshot of segment `number`, which is sent now; `in_flight`: bytes in flight with
+    /// it; `first`: number of the first segment in flight.
     #[inline]
     pub fn note(&mut self, first: u64, number: u64, in_flight: u64) {
         if !self.sampling {
@@ -124,13 +125,14 @@ impl Rate {
         number as usize & (self.ring.len() - 1)
     }
 
-    /// What was noted when a segment that is out was sent; none if samples are not needed.
+    /// The snapshot of a segment in flight; `None` without sampling.
     #[inline]
     pub fn snapshot_of(&self, number: u64) -> Option<Snapshot> {
         (self.sampling && !self.ring.is_empty()).then(|| self.ring[self.slot(number)])
     }
 
-    /// A segment of `bytes` is taken for lost, of which this was noted when it was sent: what a control is shown.
+    /// Counts a segment of `bytes` as lost; `sent`: its snapshot. Returns the description of the
+    /// loss for the control.
     pub fn lose(&mut self, sent: Option<Snapshot>, bytes: u64, now: Instant) -> Lost {
         let sent = sent.unwrap_or_default();
         self.lost += bytes;
@@ -144,12 +146,12 @@ impl Rate {
         }
     }
 
-    /// Nothing is left to send although the window has room.
+    /// Notes that nothing is left to send although the window has room.
     pub fn run_dry(&mut self, now: Instant) {
         self.dry_since.get_or_insert(now);
     }
 
-    /// The segment of this number was delivered.
+    /// Counts the segment of this number as delivered.
     #[inline]
     pub fn deliver(
         &mut self,
@@ -172,8 +174,8 @@ impl Rate {
         }
     }
 
-    /// The sample of an acknowledgement; none if its interval is shorter than `min_rtt`, or if samples are not
-    /// needed.
+    /// The sample of an acknowledgement; `None` if its interval is shorter than `min_rtt`, or
+    /// without sampling.
     pub fn sample(
         &mut self,
         newest: Option<Newest>,
@@ -208,14 +210,15 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// A segment of 1,000 B goes out; those out have numbers as transmissions have.
+    /// Sends a segment of 1,000 B, whose number is that of its transmission.
     fn send(rate: &mut Rate, turn: u64, in_flight: u64, now: Instant) -> Record {
         rate.begin(in_flight, in_flight == 0, now);
         rate.note(turn.saturating_sub(20), turn, in_flight + 1_000);
         Record { turn, end: 1_000, at: now, delivered: rate.delivered, ..Record::default() }
     }
 
-    /// Sends segments of 1,000 B every 10 ms, delivers each 50 ms later; the samples' rates, B/s.
+    /// Sends segments of 1,000 B every 10 ms, with one pause if set, and delivers each 50 ms later.
+    /// Returns the samples' rates, B/s, and whether each is application-limited.
     fn rates(pause_before: u64) -> Vec<(u64, bool)> {
         let mut rate = Rate::new(true);
         let mut records = Vec::new();
@@ -259,8 +262,8 @@ mod tests {
     fn what_is_sent_after_a_pause_of_the_program_is_marked() {
         let rates = rates(20);
         let marked = rates.iter().filter(|r| r.1).count();
-        // Until what was out when the program resumed (four segments) is delivered, and what was
-        // sent meanwhile.
+        // Application-limited are samples until the data in flight when the program resumed (four
+        // segments) is delivered, and of what was sent meanwhile.
         assert!((4..=6).contains(&marked), "{rates:?}");
     }
 
@@ -300,7 +303,8 @@ mod tests {
 
     #[test]
     fn a_sample_shorter_than_the_smallest_round_trip_is_none() {
-        // What a needless retransmission seems to take, since the original is acknowledged at once (`tcp_rate_gen`).
+        // A needless retransmission seems to take a short time, since the original is acknowledged
+        // just after it (`tcp_rate_gen`).
         let mut rate = Rate::new(true);
         let record = send(&mut rate, 1, 0, at(5));
         for (now, known) in [(44, false), (45, true)] {
@@ -318,7 +322,8 @@ mod tests {
             rate.delivered = delivered;
             rate.note(first, number, 0);
         };
-        // The first that is out follows a thousand behind, then comes close.
+        // The first segment in flight is a thousand numbers behind the newest one, later only
+        // three.
         for number in 0..3_000u64 {
             let first = if number < 2_000 { number.saturating_sub(999) } else { number - 3 };
             note(&mut rate, first, number, number);
@@ -329,13 +334,14 @@ mod tests {
         }
         assert_eq!(rate.ring.len(), 1_024);
         assert!(silent.snapshot_of(0).is_none() && silent.ring.is_empty());
-        // The next control needs samples; what matters for room is what is out, not how much there has been.
+        // The next control needs samples. The ring is sized by the segments in flight, not by all
+        // that were sent.
         silent.enable(true);
         assert!(silent.snapshot_of(3_000).is_none());
         note(&mut silent, 3_000, 3_000, 5);
         assert_eq!(silent.snapshot_of(3_000).map(|it| it.delivered), Some(5));
         assert_eq!(silent.ring.len(), 16);
-        // Another connection's memory, and its own notes.
+        // A renewed sampler keeps the memory, not the snapshots.
         let mut renewed = rate.renewed(true);
         assert_eq!(renewed.delivered, 0);
         note(&mut renewed, 0, 0, 7);

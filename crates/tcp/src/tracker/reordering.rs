@@ -1,36 +1,36 @@
-//! What the order of arrivals shows: RFC 8985 section 6.2, steps 1 to 4.
+//! RACK's state of deliveries and reordering: RFC 8985 section 6.2, steps 1 to 4.
 
 use packet::{Duration, Instant};
 
 use super::scoreboard::Record;
 
-/// Recoveries for which a wider reordering window lasts (step 4).
+/// Number of recoveries for which a wider reordering window lasts (step 4).
 const PERSIST: u8 = 16;
 
-/// net.ipv4.tcp_max_reordering.
+/// Largest degree of reordering, segments (net.ipv4.tcp_max_reordering).
 const MOST: u64 = 300;
 
-/// RACK's memory of one connection.
+/// RACK's state of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reordering {
-    /// Which transmission the newest delivered segment was (RACK.xmit_ts), and the last round trip
-    /// (RACK.rtt). The count settles what was sent first among segments of one instant, which
-    /// RFC 8985 leaves to their sequence numbers (constructed).
+    /// Ordinal number of the transmission of the newest delivered segment (for RACK.xmit_ts), and
+    /// the last round-trip time (RACK.rtt). The ordinal orders segments sent at one instant, for
+    /// which RFC 8985 uses sequence numbers (our choice).
     turn: u64,
     pub rtt: Duration,
-    /// The highest number delivered (RACK.fack).
+    /// Highest sequence number delivered (RACK.fack).
     highest: u64,
     pub reordering_seen: bool,
     /// The reordering window in quarters of the smallest round trip, and for how many more
-    /// recoveries.
+    /// recoveries a wider one lasts.
     quarters: u8,
     persist: u8,
-    /// The most segments that a segment was seen to arrive late by (Linux's `tp->reordering`, where that
-    /// is more than its first value).
+    /// Largest number of segments by which a segment was seen to arrive late (Linux's
+    /// `tp->reordering`; smaller values count as its initial value).
     degree: u32,
-    /// The first late segment of the acknowledgement at hand.
+    /// Lowest sequence number that the current acknowledgement found late; `u64::MAX` for none.
     late: u64,
-    /// Duplicates are counted again once this is acknowledged (RACK.dsack_round).
+    /// Sequence number whose acknowledgement lets duplicates count again (RACK.dsack_round).
     round: u64,
 }
 
@@ -49,12 +49,12 @@ impl Reordering {
         }
     }
 
-    /// What begins at `seq` has come late.
+    /// Notes that the segment that begins at `seq` has arrived late.
     pub fn note_late(&mut self, seq: u64) {
         self.late = self.late.min(seq);
     }
 
-    /// Measures by how many segments the first of those came late that one acknowledgement found late
+    /// Measures by how many segments the lowest late segment of one acknowledgement was late
     /// (`tcp_check_sack_reordering`).
     #[inline]
     pub fn measure(&mut self, mss: u64) {
@@ -65,14 +65,15 @@ impl Reordering {
         }
     }
 
-    /// Segments that may be reported above one that is not lost, at least `threshold`.
+    /// Number of segments reported above a hole that show it to be lost: the degree of reordering,
+    /// at least `threshold`.
     #[inline]
     pub fn degree(&self, threshold: u32) -> u32 {
         self.degree.max(threshold)
     }
 
-    /// A timeout came though as many segments as the threshold were reported: it was taken for too large
-    /// (`tcp_enter_loss`).
+    /// Resets the degree, which was too large: a timeout came although as many segments as the
+    /// initial threshold were reported (`tcp_enter_loss`).
     pub fn forget_degree(&mut self) {
         self.degree = 0;
     }
@@ -82,10 +83,10 @@ impl Reordering {
         record.turn > self.turn
     }
 
-    /// Steps 2 and 3: a segment is delivered for the first time. `ambiguous`: it had been sent
-    /// again and the acknowledgement may be of the first copy; else its round trip is the one that
-    /// holes wait for, also where it was not sent last, if `timed` (of one acknowledgement Linux
-    /// takes what is acknowledged cumulatively last, `tcp_rack_advance`).
+    /// Steps 2 and 3: a segment is newly delivered. `ambiguous`: it was retransmitted, and the
+    /// acknowledgement may be of the first copy. Otherwise, if `timed`, holes wait for its
+    /// round-trip time, even if another segment was sent later (Linux takes the last segment that
+    /// is acknowledged cumulatively, `tcp_rack_advance`).
     #[inline]
     pub fn deliver(&mut self, record: &Record, ambiguous: bool, timed: bool, now: Instant) {
         if record.end > self.highest {
@@ -105,7 +106,7 @@ impl Reordering {
         }
     }
 
-    /// Step 4: a duplicate was reported; once per round trip the window widens.
+    /// Step 4: a duplicate was reported; once per round trip this widens the reordering window.
     pub fn on_duplicate(&mut self, una: u64, max: u64) {
         if una >= self.round {
             self.round = max;
@@ -122,8 +123,9 @@ impl Reordering {
         }
     }
 
-    /// Step 4: how long a hole is taken for reordering; at most a smoothed round trip. `settled`:
-    /// a loss is being repaired, or as many segments are reported as the threshold requires.
+    /// Step 4: how long a hole is taken for reordering, not for a loss; at most a smoothed
+    /// round-trip time. `settled`: a loss is being repaired, or as many segments are reported as
+    /// the threshold requires.
     pub fn window(&self, settled: bool, min_rtt: Duration, srtt: Duration) -> Duration {
         if !self.reordering_seen && settled {
             return Duration::ZERO;

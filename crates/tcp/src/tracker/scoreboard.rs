@@ -1,40 +1,41 @@
-//! The scoreboard: a record of every segment that is out, by number and by time of sending.
+//! The scoreboard: a record of every segment in flight, by number and by time of sending.
 
 mod order;
 mod run;
 
 use packet::{Duration, Instant};
 
-/// The number of no segment.
+/// Number that stands for no record.
 const NONE: u64 = u64::MAX;
 
-/// A segment that was sent and is not acknowledged cumulatively: a cache line.
+/// A segment sent and not yet acknowledged cumulatively; as long as a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Record {
     pub seq: u64,
-    /// The number after it, a FIN counted.
+    /// Sequence number after the segment, a FIN counted.
     pub end: u64,
-    /// When it was sent last, and as which transmission of the connection.
+    /// When the segment was last sent, and the ordinal number of that transmission.
     pub at: Instant,
     pub turn: u64,
-    /// Bytes that had been delivered then.
+    /// Bytes that had been delivered when the segment was last sent.
     pub delivered: u64,
-    /// Neighbours in the order of sending.
+    /// Record numbers of the neighbours in the list by time of sending.
     pub(super) before: u64,
     pub(super) after: u64,
     /// Reported by a selective acknowledgement.
     pub sacked: bool,
     pub lost: bool,
-    /// Sent again, and that copy is not taken for lost.
+    /// Retransmitted, and the copy is not marked lost.
     pub resent: bool,
-    /// Sent again at any time.
+    /// Retransmitted at any time.
     pub ever_resent: bool,
-    /// RACK has found the segment lost: until it is sent again RACK does not judge it, even if it turns out not to
-    /// be lost (Linux's `tcp_rack_detect_loss` takes it off its list).
+    /// RACK has found the segment lost: until it is retransmitted RACK does not check it again,
+    /// even if the loss turns out to be spurious (Linux's `tcp_rack_detect_loss` takes it off its
+    /// list).
     pub overtaken: bool,
     pub fin: bool,
-    /// It went down as one with the segment before it.
+    /// It was handed down in one packet (TSO) with the segment before it.
     pub joined: bool,
 }
 
@@ -48,76 +49,76 @@ impl Record {
         self.end - self.seq
     }
 
-    /// Whether a reported range `..end` that begins at or before it covers its data, or a FIN
-    /// alone: not every receiver reports the FIN behind data.
+    /// Whether a SACK block up to `end` that begins at or before the segment covers its data, or
+    /// its FIN if it has no data: not every receiver reports a FIN after data.
     pub fn is_reported(&self, end: u64) -> bool {
         let data_end = self.end - u64::from(self.fin);
         if self.seq < data_end { data_end <= end } else { self.end <= end }
     }
 
-    /// Bytes it has in the network (RFC 6675's pipe).
+    /// Bytes of the segment's copies in flight (RFC 6675's pipe).
     fn in_flight(&self) -> u64 {
         let copies = u64::from(!self.lost) + u64::from(self.resent);
         if self.sacked { 0 } else { copies * self.bytes() }
     }
 
-    /// RFC 8985 section 6.2, step 2: what arrived was not the retransmission if the round trip
-    /// would be shorter than any. (Nor if the timestamp echoed is older; but, as in Linux, only of
-    /// what is acknowledged cumulatively: a report echoes the last segment that came in order, not
-    /// the one reported.)
+    /// RFC 8985 section 6.2, step 2: the first copy has arrived, not the retransmission, if the
+    /// round trip would be shorter than any. (An older echoed timestamp shows this too, but as in
+    /// Linux only for cumulative acknowledgements: a SACK report echoes the last segment in order,
+    /// not the one reported.)
     pub fn answers_first_copy(&self, min_rtt: Duration, now: Instant) -> bool {
         self.ever_resent && now.since(self.at) < min_rtt
     }
 
-    /// Whether it is lost, and was not sent again since.
+    /// Whether the segment is lost and waits for its retransmission.
     fn waits(&self) -> bool {
         self.lost && !self.resent && !self.sacked
     }
 
-    /// Whether a copy of it is on the way, for all that is known.
+    /// Whether a copy of the segment is presumed to be in flight.
     pub fn travels(&self) -> bool {
         !self.sacked && (!self.lost || self.resent)
     }
 
-    /// Whether it is on the list by time.
+    /// Whether the record is in the list by time of sending.
     fn is_listed(&self) -> bool {
         self.travels() && !self.overtaken
     }
 }
 
-/// The records of one connection: a ring by sequence, and a list through it by time of sending of
-/// those that are on the way (RFC 8985 section 5.1 needs both orders).
+/// The records of one connection: a ring in the order of sequence numbers, and a linked list of the
+/// segments in flight by time of sending (RFC 8985 section 5.1 needs both orders).
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
     ring: Vec<Record>,
     /// Numbers of the first record and of the next to come.
     first: u64,
     next: u64,
-    /// Transmissions so far.
+    /// Number of transmissions so far.
     turns: u64,
-    /// Ends of the list by time.
+    /// First and last record of the list by time of sending.
     oldest: u64,
     newest: u64,
-    /// Bytes of the records in the network, as far as acknowledgements and reports show.
+    /// Bytes of the records in flight, by acknowledgements and SACK blocks.
     records: u64,
-    /// Bytes in the network: those without what duplicates have reported.
+    /// Bytes in flight: `records` less `dupack_bytes`.
     pub in_flight: u64,
-    /// Segments and bytes that duplicate acknowledgements say have left it, where nothing is reported.
+    /// Segments and bytes that, without SACK, duplicate acknowledgements show to have arrived.
     pub dupacks: u32,
     dupack_bytes: u64,
-    /// Segments reported and not acknowledged.
+    /// Number of segments reported by SACK and not acknowledged cumulatively.
     pub sacked: u32,
-    /// Segments lost and not retransmitted since.
+    /// Number of segments marked lost and not retransmitted since.
     pub waiting: u32,
-    /// No record with a smaller number is lost and not retransmitted since.
+    /// No record with a smaller number waits for its retransmission.
     hint: u64,
-    /// From this number on every record is as its segment went out: neither reported, nor taken for lost, nor
-    /// sent again.
+    /// From this number on no record was reported, marked lost or retransmitted.
     untouched: u64,
 }
 
 impl Scoreboard {
-    /// Fetches into the cache the record of the oldest segment, which an acknowledgement concerns.
+    /// Prefetches into the processor's cache the record of the oldest segment, which the next
+    /// acknowledgement needs.
     #[inline]
     pub fn fetch(&self) {
         if let Some(last) = self.ring.len().checked_sub(1) {
@@ -144,7 +145,7 @@ impl Scoreboard {
         }
     }
 
-    /// As new, keeping the heap buffer.
+    /// Resets the scoreboard, keeping the heap buffer.
     pub fn reset(&mut self) {
         let ring = std::mem::take(&mut self.ring);
         *self = Scoreboard { ring, ..Scoreboard::new() };
@@ -161,7 +162,7 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    /// Duplicates report that `n` segments of `mss` bytes have left the network.
+    /// Sets the number of segments of `mss` bytes that duplicates show to have arrived.
     pub fn set_dupacks(&mut self, segments: u32, mss: u64) {
         (self.dupacks, self.dupack_bytes) = (segments, u64::from(segments) * mss);
         self.count(0, 0);
@@ -177,7 +178,7 @@ impl Scoreboard {
     pub fn is_empty(&self) -> bool {
         self.first == self.next
     }
-    /// Records not acknowledged cumulatively.
+    /// Number of records.
     pub fn len(&self) -> u64 {
         self.next - self.first
     }
@@ -185,16 +186,16 @@ impl Scoreboard {
     pub fn first(&self) -> u64 {
         self.first
     }
-    /// When the first was sent last.
+    /// When the first record's segment was last sent.
     pub fn first_sent_at(&self) -> Option<Instant> {
         (!self.is_empty()).then(|| self.get(self.first).at)
     }
-    /// The record with the highest numbers.
+    /// Number of the last record.
     pub fn last(&self) -> Option<u64> {
         (!self.is_empty()).then(|| self.next - 1)
     }
 
-    /// A new segment was sent.
+    /// Adds the record of a new segment.
     #[inline(always)]
     pub fn push(&mut self, record: Record) {
         if self.len() == self.ring.len() as u64 {
@@ -236,7 +237,7 @@ impl Scoreboard {
         self.first += 1;
     }
 
-    /// A record that has arrived is no longer in the network.
+    /// Takes a record out of the sums and the list, since its segment has arrived.
     fn leave(&mut self, number: u64, record: &Record) {
         self.count(0, record.in_flight());
         if record.is_listed() {
@@ -257,8 +258,8 @@ impl Scoreboard {
         record
     }
 
-    /// Marks a segment lost: the copy that is in flight counts no longer, and waits to be
-    /// retransmitted.
+    /// Marks a segment lost: its copy in flight counts no longer, and the segment waits for its
+    /// retransmission.
     pub fn mark_lost(&mut self, number: u64) {
         let record = *self.get(number);
         if record.is_listed() {
@@ -272,12 +273,12 @@ impl Scoreboard {
         (record.lost, record.resent) = (true, false);
     }
 
-    /// RACK has found a segment lost.
+    /// Notes that RACK has found the segment lost.
     pub fn take_off(&mut self, number: u64) {
         self.get_mut(number).overtaken = true;
     }
 
-    /// A record was retransmitted: the first that waits for it, or one that still travels.
+    /// Records a retransmission: of the first record that waits for it, or of one in flight.
     pub fn resend(&mut self, number: u64, at: Instant, delivered: u64) {
         let old = *self.get(number);
         if old.is_listed() {
@@ -297,7 +298,8 @@ impl Scoreboard {
         self.touch(number);
     }
 
-    /// Whether anything that was lost is still out, retransmitted or not. Looks at the whole window.
+    /// Whether any segment marked lost is still unacknowledged, retransmitted or not. Scans the
+    /// whole window.
     #[cold]
     pub fn has_lost(&self) -> bool {
         (self.first..self.next)
@@ -305,7 +307,7 @@ impl Scoreboard {
             .any(|record| record.lost && !record.sacked)
     }
 
-    /// Segments that are taken for lost, and that were retransmitted and not taken for lost since.
+    /// Number of segments marked lost, and of segments retransmitted and not marked lost since.
     pub fn lost_and_resent(&self) -> (u64, u64) {
         let records = (self.first..self.next).map(|number| self.get(number));
         records.filter(|record| !record.sacked).fold((0, 0), |(lost, resent), record| {
@@ -313,8 +315,8 @@ impl Scoreboard {
         })
     }
 
-    /// What was taken for lost travels after all (or is taken to). What a timeout had marked is again where its
-    /// time of sending puts it.
+    /// Removes all marks of loss: the segments are presumed in flight again. Records that a timeout
+    /// had marked return to their places in the list by time of sending.
     pub fn unmark_lost(&mut self) {
         let mut behind = NONE;
         for number in self.first..self.next {
@@ -344,8 +346,8 @@ impl Scoreboard {
         (from..self.next).find(|&number| self.get(number).waits())
     }
 
-    /// Takes `number` and what waits behind it in one with it, `most` segments at most, out of what went
-    /// down as one: bytes of data, and segments.
+    /// Takes record `number`, and the lost ones after it from the same burst, `most` segments at
+    /// most, for a burst of retransmissions. Returns their bytes of data and their number.
     pub fn take_run(&mut self, number: u64, most: u64) -> (u64, u64) {
         let behind = |&next: &u64| self.get(next).joined && self.get(next).waits();
         let end = (number + 1..self.next.min(number + most)).find(|next| !behind(next));

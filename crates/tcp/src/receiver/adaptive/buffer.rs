@@ -1,6 +1,6 @@
 //! How Linux sizes the receive buffer of a connection by what the program reads in a round trip
-//! (`tcp_rcv_space_adjust`, Dynamic Right-Sizing; since 6.18 `tcp_rcvbuf_grow`). Here its size decides how
-//! long the window grows, and so how long every segment is acknowledged.
+//! (`tcp_rcv_space_adjust`, Dynamic Right-Sizing; since 6.18 `tcp_rcvbuf_grow`). Here the buffer's
+//! size decides how long the window grows, and for so long every segment is acknowledged.
 
 use packet::Instant;
 
@@ -10,35 +10,39 @@ use crate::segment::{Flags, Segment};
 /// How a buffer grows once more was read in a round trip than ever before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Growth {
-    /// Linux 6.12 (`tcp_rcv_space_adjust`): with a cushion.
+    /// Linux 6.12 (`tcp_rcv_space_adjust`): twice what was read and a cushion of segments.
     SpaceAdjust,
-    /// Linux 7.3 (`tcp_rcvbuf_grow`): without; below a round trip of 1 ms in proportion to it
-    /// (`net.ipv4.tcp_rcvbuf_low_rtt`); and by what lies beyond a hole, with each arrival there.
+    /// Linux 7.3 (`tcp_rcvbuf_grow`): without a cushion; for round trips below 1 ms the surplus is
+    /// in proportion to the round trip (`net.ipv4.tcp_rcvbuf_low_rtt`); data beyond a hole adds its
+    /// span, from the expected sequence number to its end.
     RcvbufGrow,
 }
 
-/// `net.ipv4.tcp_rcvbuf_low_rtt`, us.
+/// Round-trip time below which buffers grow less, us (`net.ipv4.tcp_rcvbuf_low_rtt`).
 const LOW_RTT: u64 = 1_000;
 
-/// Segments of cushion on top of twice what was read.
+/// Number of segments of the cushion on top of twice what was read.
 const CUSHION: u64 = 16;
 
-/// What autotuning knows.
+/// State of the buffer's autotuning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
-    /// Its size (`sk_rcvbuf`), and the payload for which it has room (`tcp_full_space`).
+    /// Size of the buffer (`sk_rcvbuf`), and the payload for which it has room (`tcp_full_space`),
+    /// bytes.
     pub bytes: u64,
     pub space: u64,
-    /// The most that was read in a round trip (`rcvq_space.space`).
+    /// Most bytes read in a round trip (`rcvq_space.space`).
     most: u64,
-    /// Where and when the round trip under way began (`rcvq_space.seq`, `rcvq_space.time`).
+    /// Sequence number and time at the beginning of the current round trip (`rcvq_space.seq`,
+    /// `rcvq_space.time`).
     from: u64,
     since: Instant,
-    /// Eight round trips as a receiver sees them, us; 0 if unknown (`rcv_rtt_est.rtt_us`).
+    /// Round-trip time as the receiver estimates it, in units of 1/8 us; 0 if unknown
+    /// (`rcv_rtt_est.rtt_us`).
     trip: u64,
-    /// The timestamp that was measured last (`rcv_rtt_last_tsecr`).
+    /// Echoed timestamp that was measured last (`rcv_rtt_last_tsecr`).
     echo: u32,
-    /// The end of the window that was open then, which is there a round trip later
+    /// Right edge of the window at the time `opened`; data arrives there a round trip later
     /// (`rcv_rtt_est.seq`, `rcv_rtt_est.time`).
     edge: u64,
     opened: Instant,
@@ -54,7 +58,7 @@ impl Buffer {
         self.edge
     }
 
-    /// A buffer of `bytes` bytes; more than `most` in a round trip make it grow.
+    /// A buffer of `bytes` bytes, which grows when more than `most` bytes are read in a round trip.
     pub fn new(bytes: u64, space: u64, most: u64) -> Buffer {
         Buffer {
             bytes,
@@ -69,8 +73,9 @@ impl Buffer {
         }
     }
 
-    /// `tcp_rcv_rtt_update`: a shorter round trip is taken at once, of longer ones an eighth, and none
-    /// of a whole window.
+    /// Updates the estimate by a round trip in us (`tcp_rcv_rtt_update`). A shorter one replaces
+    /// it; a longer one is averaged in with weight 1/8, but not if it was measured over a whole
+    /// window.
     pub fn update(&mut self, us: u64, of_window: bool) {
         let sample = 8 * us;
         if self.trip == 0 || sample < self.trip {
@@ -82,7 +87,8 @@ impl Buffer {
 }
 
 impl Tempo {
-    /// `tcp_rcv_rtt_measure_ts` and `tcp_rcv_rtt_measure`.
+    /// Measures round trips at the receiver: by timestamps (`tcp_rcv_rtt_measure_ts`), and by the
+    /// time until a window is filled (`tcp_rcv_rtt_measure`).
     #[inline(always)]
     pub(super) fn time_trip(&mut self, segment: &Segment, timing: &Timing) {
         let (buffer, now) = (&mut self.buffer, timing.moment.at);
@@ -106,7 +112,7 @@ impl Tempo {
     /// The program has read all below `next`.
     #[inline(always)]
     pub(super) fn on_read(&mut self, rules: &Adaptive, next: u64, now: Instant) {
-        // At every read: whole microseconds are compared without a division by 1,000.
+        // This runs at every read: a comparison in ns saves a division by 1,000.
         let trip = self.buffer.trip / 8 * 1_000;
         let over = self.buffer.trip > 0 && now.since(self.buffer.since).nanos() >= trip;
         if over && rules.start < rules.buffer {
@@ -129,8 +135,8 @@ impl Tempo {
 }
 
 impl Tempo {
-    /// The window for `read` bytes in a round trip: twice, for losses, and as much more as the rate has grown,
-    /// twice, for slow start.
+    /// The window for `read` bytes in a round trip: twice that, to allow for losses, and twice the
+    /// growth beyond the earlier maximum, to allow for slow start.
     fn wanted(&self, rules: &Adaptive, read: u64, trip_us: u64) -> u64 {
         let most = self.buffer.most;
         match rules.growth {
@@ -143,7 +149,7 @@ impl Tempo {
         }
     }
 
-    /// The buffer grows so that it has room for such a window.
+    /// Lets the buffer grow so that it has room for `window` bytes.
     fn make_room(&mut self, rules: &Adaptive, window: u64) {
         let ratio = self.ratio(rules);
         let bytes = ((window << 8) / ratio).min(rules.buffer);
@@ -154,7 +160,8 @@ impl Tempo {
         }
     }
 
-    /// `tcp_clamp_window`: what is held beyond a hole takes more than the whole buffer, which grows to it.
+    /// `tcp_clamp_window`: if data beyond a hole takes more than the whole buffer, the buffer grows
+    /// to that size.
     pub(super) fn hold(&mut self, rules: &Adaptive, held: u64) {
         if held <= self.buffer.space {
             return;
@@ -171,7 +178,8 @@ impl Tempo {
         }
     }
 
-    /// `tcp_data_queue_ofo`: what came lies beyond a hole, up to `span` bytes away.
+    /// `tcp_data_queue_ofo`: lets the buffer grow for data beyond a hole, which ends `span` bytes
+    /// after the expected sequence number.
     fn hold_beyond(&mut self, rules: &Adaptive, span: u64) {
         let most = self.buffer.most;
         let window = self.wanted(rules, most, self.buffer.trip / 8);
@@ -180,7 +188,7 @@ impl Tempo {
 }
 
 impl Receiver {
-    /// What came lies beyond a hole.
+    /// Data has arrived beyond a hole.
     pub(in crate::receiver) fn has_held(&mut self, rules: &Adaptive) {
         let (span, held) =
             (self.held().last().map_or(0, |last| last.end - self.next), self.held_room());
@@ -196,7 +204,7 @@ impl Receiver {
         }
     }
 
-    /// The handshake is over: from now on it is counted what is read (`tcp_init_buffer_space`).
+    /// The handshake is over: what the program reads counts from now on (`tcp_init_buffer_space`).
     pub fn established(&mut self, now: Instant) {
         if let Some(tempo) = self.tempo() {
             tempo.buffer.since = now;

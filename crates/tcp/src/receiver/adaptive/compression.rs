@@ -1,45 +1,48 @@
 //! How Linux compresses acknowledgements that only report what came beyond a hole
-//! (`__tcp_ack_snd_check`, `net.ipv4.tcp_comp_sack_nr`): the first three go out at once, later
-//! ones wait a little for what comes next, and one acknowledgement reports it all.
+//! (`__tcp_ack_snd_check`, `net.ipv4.tcp_comp_sack_nr`): the first three go out at once, later ones
+//! wait a little for further arrivals, and one acknowledgement reports all of these.
 
 use packet::{Duration, Instant};
 
 use super::{Adaptive, Receiver, Timing};
 
-/// Reports at once for each number expected (`TCP_FASTRETRANS_THRESH`).
+/// Number of reports that are sent at once for each expected sequence number
+/// (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u8 = 3;
 
-/// The rules of a profile.
+/// The settings of compression in a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Compress {
-    /// Arrivals that one acknowledgement reports at most (`tcp_comp_sack_nr`); 0: one each.
+    /// Largest number of arrivals that one acknowledgement reports (`tcp_comp_sack_nr`); 0 for an
+    /// acknowledgement of each.
     pub most: u8,
-    /// Longest wait (`tcp_comp_sack_delay_ns`), which is otherwise this share of the round trip
-    /// (`tcp_comp_sack_rtt_percent`).
+    /// Longest wait (`tcp_comp_sack_delay_ns`); a shorter wait is this percentage of the round-trip
+    /// time (`tcp_comp_sack_rtt_percent`).
     pub delay: Duration,
     pub percent: u16,
-    /// How much later the timer may end (`tcp_comp_sack_slack_ns`), and does where no other ends then.
+    /// How much later the timer may end (`tcp_comp_sack_slack_ns`); here it always does, as in a
+    /// kernel where no other timer ends at that time.
     pub slack: Duration,
 }
 
-/// The state of one connection.
+/// The state of compression of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Compression {
     /// Both ends agreed on selective acknowledgements.
     pub agreed: bool,
     /// Arrivals that wait to be reported (`compressed_ack`).
     waiting: u8,
-    /// Reports at once since the number expected was this (`dup_ack_counter`,
-    /// `compressed_ack_rcv_nxt`).
+    /// Number of reports sent at once since the expected sequence number became `next`
+    /// (`dup_ack_counter`, `compressed_ack_rcv_nxt`).
     at_once: u8,
     next: u64,
 }
 
-/// What becomes of a report.
+/// When a report is sent.
 #[derive(Debug, PartialEq, Eq)]
 enum Report {
     AtOnce,
-    /// The first that waits, until a timer ends.
+    /// It is the first that waits, until a timer ends.
     Waits,
     /// The acknowledgement joins those that wait to be sent as one.
     Joins,
@@ -71,7 +74,8 @@ impl Compression {
 }
 
 impl Compress {
-    /// How long a report waits; round trips in eighths of a microsecond, 0 if unknown.
+    /// How long a report waits. `received` and `sent`: the round-trip times that the receiver and
+    /// the sender have estimated, in units of 1/8 us, 0 if unknown.
     pub fn wait(&self, received: u64, sent: u64) -> Duration {
         let trip = if sent > 0 { received.min(sent) } else { received };
         let share = trip * 125 * u64::from(self.percent) / 100;
@@ -80,7 +84,8 @@ impl Compress {
 }
 
 impl Receiver {
-    /// What came lies beyond a hole, or fills a part of one: its report may wait for the next.
+    /// Data has arrived beyond a hole, or fills a part of one: its report may wait for more
+    /// arrivals.
     pub(in crate::receiver) fn compress(&mut self, rules: &Adaptive, timing: &Timing) {
         let (next, acked, held) = (self.next, self.acked, self.held_room());
         if !self.has_hole() {

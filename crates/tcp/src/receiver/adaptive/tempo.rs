@@ -1,5 +1,4 @@
-//! What one connection remembers of the pace of arrivals (`icsk_ack`), and when it therefore
-//! acknowledges.
+//! The pace of arrivals of one connection (`icsk_ack`), and when it acknowledges by that.
 
 use packet::{Duration, Instant};
 
@@ -10,11 +9,12 @@ use crate::clock::{HostClock, Moment};
 use crate::receiver::Trip;
 use crate::segment::Segment;
 
-/// Acknowledgements sent at once when a connection begins, after a gap and after a repeat
-/// (`TCP_MAX_QUICKACKS`), and after a mark.
+/// Number of acknowledgements sent at once when a connection begins, after a gap and after a
+/// duplicate (`TCP_MAX_QUICKACKS`); and number of them after a mark.
 pub(super) const QUICK: u8 = 16;
 pub(super) const QUICK_AFTER_MARK: u8 = 2;
-/// What segments are taken to hold before a larger one came (`TCP_MSS_DEFAULT`).
+/// Assumed payload of the peer's full segments before a larger one arrives, bytes
+/// (`TCP_MSS_DEFAULT`).
 pub(super) const FIRST_SEGMENT: u32 = 536;
 /// Bytes of TCP's header without options.
 pub(super) const BARE_HEADER: u32 = 20;
@@ -28,24 +28,26 @@ pub(in crate::receiver) struct Tempo {
     pub(super) answers: bool,
     /// Data came since the last acknowledgement went out.
     pub(super) owed: bool,
-    /// Small segments among it, or a full one with PSH (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
+    /// Number of small segments (2 at most), or of full ones with PSH (1 at most), since the last
+    /// acknowledgement (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
     pub(super) small: u8,
-    /// An ECN-capable packet came (`TCP_ECN_SEEN`).
+    /// An ECN-capable packet has arrived (`TCP_ECN_SEEN`).
     pub(super) capable: bool,
     /// Marks or their absence require acknowledgements at once.
     pub(super) urged: bool,
-    /// Delay of the next acknowledgement; 0 before the first data (`ato`). And the shortest.
+    /// Delay of the next acknowledgement (`ato`; 0 before the first data), and the shortest delay.
     pub(super) wait: u64,
     pub(super) least: u64,
-    /// When data came last.
+    /// When data last arrived.
     pub(super) last: u64,
-    /// Taken for the peer's segment size (`rcv_mss`), and the size of the last smaller one.
+    /// Estimate of the peer's segment size, bytes (`rcv_mss`), and the size of the last smaller
+    /// segment.
     pub(super) full: u32,
     pub(super) odd: u32,
-    /// The window as far as it has grown (`rcv_ssthresh`), and its bound (`window_clamp`).
+    /// Size to which the window has grown (`rcv_ssthresh`), and its bound (`window_clamp`), bytes.
     pub(super) window: u64,
     pub(super) bound: u64,
-    /// The end of the window that was offered last (`rcv_wup` and `rcv_wnd`).
+    /// Right edge of the window offered last (`rcv_wup` and `rcv_wnd`), a sequence number.
     pub(super) edge: u64,
     /// A window was offered after that of the SYN.
     pub(super) offered: bool,
@@ -78,20 +80,22 @@ impl Tempo {
         }
     }
 
-    /// `tcp_incr_quickack`.
+    /// Makes the next acknowledgements quick, `most` at most, fewer with a small window
+    /// (`tcp_incr_quickack`).
     pub(super) fn quicken(&mut self, most: u8) {
         let half = (self.window / (2 * u64::from(self.full))).max(2);
         self.quick = self.quick.max(half.min(u64::from(most)) as u8);
     }
 
-    /// `tcp_enter_quickack_mode`.
+    /// Enters quick acknowledgement mode, which ends ping-pong mode (`tcp_enter_quickack_mode`).
     pub(super) fn hurry(&mut self, most: u8) {
         self.quicken(most);
         self.answers = false;
         self.wait = self.least;
     }
 
-    /// `tcp_event_data_recv`: data came in order, while so much is held beyond a hole.
+    /// Data has arrived in order (`tcp_event_data_recv`), while data beyond a hole takes `held`
+    /// bytes of room.
     #[inline(always)]
     pub(super) fn on_data(
         &mut self,
@@ -123,7 +127,7 @@ impl Tempo {
         self.grow(rules, len, held);
     }
 
-    /// `tcp_measure_rcv_mss`.
+    /// Updates the estimate of the peer's segment size (`tcp_measure_rcv_mss`).
     #[inline(always)]
     pub(super) fn size_up(&mut self, rules: &Adaptive, segment: &Segment) {
         if segment.len == self.full {
@@ -154,8 +158,8 @@ impl Tempo {
         self.small = (self.small + 1).min(2);
     }
 
-    /// What full segments as large as those seen fill of the buffer, in 1/256; half before one larger than
-    /// the first guess was seen (`TCP_DEFAULT_SCALING_RATIO`).
+    /// Share of the buffer that the payload of segments of the estimated size fills, in 1/256; half
+    /// before a segment larger than the first guess has arrived (`TCP_DEFAULT_SCALING_RATIO`).
     pub(super) fn ratio(&self, rules: &Adaptive) -> u64 {
         if self.full <= FIRST_SEGMENT {
             return 128;
@@ -163,8 +167,9 @@ impl Tempo {
         u64::from(rules.ratio * self.full / rules.segment).max(1)
     }
 
-    /// `tcp_grow_window`: two segments more for a full one, as long as the buffer has room for more
-    /// than it and what is `held` beyond a hole; while it grows, acknowledgements go out at once.
+    /// `tcp_grow_window`: each full segment lets the window grow by two segments, as long as the
+    /// buffer has room for more than that segment and the `held` bytes beyond a hole; while the
+    /// window grows, acknowledgements are sent at once.
     #[inline(always)]
     pub(super) fn grow(&mut self, rules: &Adaptive, len: u32, held: u64) {
         let free = self.buffer.space.saturating_sub(u64::from(len) + held).min(self.bound);
@@ -175,33 +180,36 @@ impl Tempo {
         }
     }
 
-    /// `tcp_in_quickack_mode`.
+    /// Whether acknowledgements are quick (`tcp_in_quickack_mode`).
     pub(super) fn is_quick(&self) -> bool {
         self.quick > 0 && !self.answers
     }
 
-    /// `__tcp_ack_snd_check`, and `__tcp_cleanup_rbuf` for a program that reads at once.
+    /// Whether `waiting` bytes of data are to be acknowledged now (`__tcp_ack_snd_check`, and
+    /// `__tcp_cleanup_rbuf` for a program that reads at once).
     pub(super) fn is_due(&self, rules: &Adaptive, waiting: u64) -> bool {
         waiting > u64::from(rules.beyond * self.full)
             || self.is_quick()
             || self.small > u8::from(self.answers)
     }
 
-    /// `tcp_send_delayed_ack`: how long the acknowledgement waits.
+    /// `tcp_send_delayed_ack`: how long the acknowledgement is delayed, ms.
     #[inline]
     pub(super) fn delay(&self, rules: &Adaptive, timing: &Timing) -> u64 {
         let wait = if self.wait > self.least { self.bounded(timing) } else { self.wait };
         wait.min(rules.longest)
     }
 
-    /// The wait, bounded by a round trip. (Linux has other bounds, HZ/5 and HZ/2, that are no less than [`MOST`].)
+    /// The delay in ms, bounded by the smoothed round-trip time. (Linux has other bounds, HZ/5 and
+    /// HZ/2, that are no less than [`MOST`].)
     #[cold]
     pub(super) fn bounded(&self, timing: &Timing) -> u64 {
         let srtt = timing.trip.srtt();
         if srtt > 0 { self.wait.min(srtt.max(self.least)) } else { self.wait }
     }
 
-    /// `tcp_delack_timer_handler`: the acknowledgement waited in vain.
+    /// `tcp_delack_timer_handler`: no data has carried the delayed acknowledgement, so ping-pong
+    /// mode ends, or the delay is doubled.
     pub(super) fn on_waited(&mut self, trip: Trip) {
         if self.answers {
             self.answers = false;
@@ -211,7 +219,8 @@ impl Tempo {
         }
     }
 
-    /// `tcp_dec_quickack_mode`.
+    /// An acknowledgement is sent: one quick acknowledgement less is left
+    /// (`tcp_dec_quickack_mode`).
     #[inline]
     pub fn on_ack_sent(&mut self) {
         self.compression.on_ack_sent();
@@ -227,13 +236,13 @@ impl Tempo {
         }
     }
 
-    /// `tcp_event_data_sent`: data that goes out soon after some came is an answer.
+    /// `tcp_event_data_sent`: data sent soon after data has arrived is an answer.
     pub(super) fn on_data_sent(&mut self, now: Instant) {
         self.answers |= self.wait > 0 && jiffy(now) - self.last < self.wait;
     }
 }
 
-/// `TCP_DELACK_MAX`, HZ/5.
+/// Largest delay of an acknowledgement, ms (`TCP_DELACK_MAX`, HZ/5).
 pub(super) const MOST: u64 = 200;
 
 pub(super) fn millis(span: Duration) -> u64 {
@@ -243,7 +252,7 @@ pub(super) fn jiffy(now: Instant) -> u64 {
     now.nanos() / 1_000_000
 }
 
-/// When data came.
+/// When a segment arrived, with what is needed to time its acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::receiver) struct Timing<'a> {
     pub trip: Trip<'a>,
@@ -252,7 +261,7 @@ pub(in crate::receiver) struct Timing<'a> {
 }
 
 impl Trip<'_> {
-    /// Timeout and smoothed round trip, jiffies.
+    /// The retransmission timeout, jiffies.
     pub(super) fn rto(&self) -> u64 {
         millis(self.rules.rto(self.rtt))
     }

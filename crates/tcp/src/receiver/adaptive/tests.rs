@@ -14,7 +14,7 @@ const SEGMENT: u32 = 1_448;
 /// A ratio with which the window is as large as it can be from the start.
 const NEVER_GROWS: u32 = 100;
 
-/// A receiver of `linux` with a buffer of 6 MB of which segments fill so much, and a sender's estimates.
+/// A receiver of profile `linux` with a buffer of 6 MB, and the sender's round-trip estimate.
 struct End {
     receiver: Receiver,
     policy: AckPolicy,
@@ -71,7 +71,7 @@ impl End {
         End { receiver, policy, rules: RttRules::Exact(exact), rtt, offered }
     }
 
-    /// One past the 16 acknowledgements of the beginning, arrivals a millisecond apart up to 16 ms.
+    /// An end after its first 16 quick acknowledgements, of segments at 1, 2, ... 16 ms.
     fn warm() -> End {
         let mut end = End::new(NEVER_GROWS);
         (1..=16).for_each(|at| assert!(end.full(at), "{at}"));
@@ -108,14 +108,14 @@ impl End {
         now
     }
 
-    /// What the last acknowledgement offered, as its header has it.
+    /// The window field of the last acknowledgement's header.
     fn field(&self) -> u64 {
         let Offer { bytes, scale } = self.offered.expect("linux");
         assert_eq!(bytes % (1 << scale), 0);
         bytes >> scale
     }
 
-    /// A full segment arrives; whether it is acknowledged at once.
+    /// A full segment arrives; returns whether it is acknowledged at once.
     fn full(&mut self, at: u64) -> bool {
         self.arrives(at, SEGMENT, Ecn::NotEct)
     }
@@ -160,7 +160,7 @@ fn the_delay_follows_the_pace_of_arrivals() {
         assert!(!end.full(at));
         assert_eq!(end.wait(), wait, "at {at}");
         assert_eq!(end.waits_until(), due);
-        // It waited in vain: twice as long next time.
+        // The delay passed without more data: the next one is twice as long.
         assert_eq!(end.wait(), 2 * wait);
         end.receiver.tempo().expect("linux").wait = 40;
     }
@@ -238,7 +238,7 @@ fn a_connection_that_answers_lets_its_answers_acknowledge() {
     end.receiver.on_data_sent(ms(1_039));
     assert!(!end.arrives(1_500, 300, Ecn::NotEct), "the second");
     assert_eq!(end.waits_until(), 1_540);
-    // In vain: no such connection any more.
+    // The delay passed without an answer: ping-pong mode ends.
     assert!(end.arrives(2_000, 300, Ecn::NotEct));
     end.receiver.on_data_sent(ms(2_040));
     assert!(end.arrives(3_000, 300, Ecn::NotEct), "40 ms later it is no answer");
@@ -250,7 +250,7 @@ fn a_small_segment_is_acknowledged_when_the_program_has_read_it() {
     assert!(!end.full(20));
     assert!(end.arrives(21, 100, Ecn::NotEct), "beyond a full one");
     assert!(end.arrives(22, 100, Ecn::NotEct), "small");
-    // Two alike of 524 B or more are the peer's full segments.
+    // Two segments of one size of at least 524 B are taken for full ones.
     assert!(end.arrives(22, 523, Ecn::NotEct));
     assert!(end.arrives(22, 523, Ecn::NotEct));
     assert!(end.arrives(23, 524, Ecn::NotEct));
@@ -285,7 +285,7 @@ fn a_first_mark_and_a_repeat_are_acknowledged_at_once_with_the_next() {
     assert!(!hear(21, Ecn::Ce, false, false), "a later mark");
     assert!(hear(21, Ecn::Ect0, false, true), "CWR");
     assert!(hear(22, Ecn::Ect0, false, true), "CWR again");
-    // What cannot be marked after what could is probably retransmitted.
+    // A Not-ECT segment after ECN-capable ones is probably a retransmission.
     assert!(hear(23, Ecn::NotEct, false, false));
     assert!(hear(23, Ecn::Ect0, false, false));
     assert!(!hear(23, Ecn::Ect0, false, false));
@@ -293,7 +293,7 @@ fn a_first_mark_and_a_repeat_are_acknowledged_at_once_with_the_next() {
 
 #[test]
 fn data_that_comes_twice_makes_sixteen_quick() {
-    // The first segment, and the sixteenth and last.
+    // The first of the sixteen segments arrives again, and the last one.
     for seq in [1, 1 + 15 * u64::from(SEGMENT)] {
         let mut end = End::warm();
         let again = Segment { seq, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };

@@ -1,4 +1,4 @@
-//! The scoreboard's list by time of sending: what RACK goes through (RFC 8985 section 5.1).
+//! The scoreboard's list by time of sending: RACK scans it for losses (RFC 8985 section 5.1).
 
 use super::{NONE, Record, Scoreboard};
 
@@ -29,8 +29,8 @@ impl Scoreboard {
         }
     }
 
-    /// Puts a record on the list by time, where its transmission belongs; `near` is one before that place, or after
-    /// it, or none.
+    /// Inserts a record into the list by time of sending, by its transmission. The search starts at
+    /// the record `near` if that was sent before, else at the oldest one.
     pub(super) fn insert(&mut self, number: u64, near: u64) {
         let turn = self.get(number).turn;
         let from = Some(near).filter(|&near| near != NONE && self.get(near).turn < turn);
@@ -51,8 +51,7 @@ impl Scoreboard {
         (record.before, record.after) = (before, after);
     }
 
-    /// Number of the record that was sent longest ago, of those on the way; then of the one after
-    /// `number`.
+    /// The first record of the list: of the segments in flight, the one sent longest ago.
     pub fn oldest(&self) -> Option<u64> {
         (self.oldest != NONE).then_some(self.oldest)
     }

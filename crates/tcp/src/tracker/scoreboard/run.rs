@@ -1,21 +1,22 @@
-//! The undisturbed scoreboard: no segment that is out was reported, lost or sent again. Its records are then on
-//! the list by time in the order of their numbers, and acknowledgements take them off the front.
+//! The undisturbed scoreboard: no segment in flight was reported, marked lost or retransmitted. The
+//! list by time of sending then has the order of the record numbers, and acknowledgements remove
+//! records from its front.
 
 use super::{NONE, Record, Scoreboard};
 
 impl Scoreboard {
-    /// Notes that a segment is no longer as it went out: it was reported, taken for lost or sent again.
+    /// Notes that a segment was reported, marked lost or retransmitted.
     pub(super) fn touch(&mut self, number: u64) {
         self.untouched = self.untouched.max(number + 1);
     }
 
-    /// Whether every segment that is out is as it went out.
+    /// Whether no segment in flight was reported, marked lost or retransmitted.
     #[inline(always)]
     pub fn is_untouched(&self) -> bool {
         self.first >= self.untouched
     }
 
-    /// Clears the places of the ring that hold no record.
+    /// Clears the slots of the ring that hold no record.
     #[cfg(test)]
     pub fn forget_gone(&mut self) {
         let slots = self.ring.len() as u64;

@@ -2,7 +2,7 @@ use super::*;
 use packet::Rng;
 
 impl Scoreboard {
-    /// Counts anew what is kept up to date.
+    /// Checks the running sums and the list against a new count.
     fn check(&self) {
         let records = || (self.first..self.next).map(|n| self.get(n));
         assert_eq!(self.records, records().map(Record::in_flight).sum::<u64>());
@@ -93,7 +93,7 @@ fn what_is_forgiven_travels_again() {
     board.resend(0, Instant::ZERO, 0);
     assert_eq!((board.in_flight, board.waiting), (200, 1));
     board.unmark_lost();
-    // The first and its second copy, the other two.
+    // In flight are two copies of the first segment, and the other two.
     assert_eq!((board.in_flight, board.waiting), (400, 0));
     board.take_below(301);
     assert_eq!((board.in_flight, board.oldest()), (0, None));

@@ -1,8 +1,8 @@
-//! What comes beyond a hole, and how it is reported.
+//! Tests of data that arrives beyond a hole, and of its reports.
 
 use super::*;
 
-/// One past the beginning, both ends with selective acknowledgements; a segment is missing.
+/// An end past its first quick acknowledgements, with SACK.
 fn with_hole() -> End {
     let mut end = End::warm();
     end.receiver.agree(true);
@@ -10,7 +10,8 @@ fn with_hole() -> End {
 }
 
 impl End {
-    /// A full segment, `by` segments after the expected one. Returns whether it is acknowledged at once.
+    /// A full segment arrives at `at` ms, `by` segments after the expected one. Returns whether it
+    /// is acknowledged at once.
     fn beyond(&mut self, at: u64, by: u64) -> bool {
         let seq = self.receiver.next + by * u64::from(SEGMENT);
         let segment = Segment { seq, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };
@@ -46,7 +47,7 @@ fn a_report_waits_a_twentieth_of_a_short_round_trip() {
     (1..=3).for_each(|by| assert!(end.beyond(20, by)));
     assert!(!end.beyond(21, 4));
     assert_eq!(end.due_us(), 21_300);
-    // Of the receiver's and the sender's estimate the smaller one counts, if both are known.
+    // The smaller of the receiver's and the sender's estimate counts, if both are known.
     let mut both = with_hole();
     both.receiver.tempo().expect("linux").buffer.update(4_000, false);
     both.rules.sample_span(&mut both.rtt, Duration::from_millis(2));
@@ -78,8 +79,8 @@ fn a_number_expected_that_moves_counts_anew_and_a_filled_hole_is_reported_at_onc
     assert!(!end.beyond(22, 10), "moving has reported one already");
     assert!(end.beyond(23, 0), "and by four segments, more than may wait");
     assert!(end.receiver.has_hole());
-    // Two more segments are no more than may wait where every fourth is acknowledged: already
-    // reported.
+    // Where every fourth segment is acknowledged, an advance by two counts as one of the three
+    // reports at once.
     let mut end = with_hole();
     let AtOnce::Adaptive(rules) = &mut end.policy.at_once else { panic!("linux") };
     rules.beyond = 3;

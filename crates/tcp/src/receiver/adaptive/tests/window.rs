@@ -1,9 +1,9 @@
-//! The window that is offered, held against what a kernel 6.12 was seen to offer.
+//! Tests of the offered window, compared with what a Linux 6.12 kernel offered.
 
 use super::*;
 
-/// Where 63/256 of the buffer is payload, as behind the line that the comparisons with kernels have; the
-/// handshake ends at 80 ms.
+/// An end with Linux's default buffers, of which payload fills 63/256 as in the comparisons with
+/// kernels; the handshake ends at 80 ms.
 fn default_host(growth: Growth) -> End {
     let mut end = End::new(63);
     let AtOnce::Adaptive(rules) = &mut end.policy.at_once else { panic!("linux") };
@@ -18,7 +18,8 @@ fn default_host(growth: Growth) -> End {
 }
 
 impl End {
-    /// A full segment whose timestamp answers one of 81 ms before, `by` segments after the expected one.
+    /// A full segment arrives, `by` segments after the expected one, and echoes a timestamp of 81
+    /// ms before.
     fn stamped_beyond(&mut self, at: u64, by: u64) {
         let seq = self.receiver.next + by * u64::from(SEGMENT);
         let flags = Flags::ACK.with(Flags::STAMPED);
@@ -63,7 +64,8 @@ fn an_open_hole_takes_room_but_moves_no_end_back() {
         })
         .collect::<Vec<_>>();
     assert!(offered.is_sorted(), "{offered:?}");
-    // What came no longer fits into the buffer, which grew to it (tcp_clamp_window).
+    // The data beyond the hole no longer fitted into the buffer, which grew to it
+    // (tcp_clamp_window).
     let held = 59 * u64::from(SEGMENT);
     assert!(end.buffer().0 >= held, "{:?}", end.buffer());
     // All is read at once when the hole is filled: there is room for all that the buffer has.
@@ -88,12 +90,13 @@ fn half_of_the_buffer_is_payload_until_a_segment_of_more_than_536_bytes_comes() 
 
 #[test]
 fn a_first_segment_beyond_a_hole_shows_what_segments_take() {
-    // Linux 7.3 with its first ten segments lost: the eleventh comes first. 2 x 14,480 + 15,928 = 44,888 B are 63/256
-    // of 182,402 B; where segments of 536 B took as little, they would be 23/256 of four times 128 KiB.
+    // Linux 7.3 with its first ten segments lost: the eleventh comes first. 2 x 14,480 + 15,928 =
+    // 44,888 B are 63/256 of 182,402 B; if segments of 536 B left as little room for payload, they
+    // would be 23/256 of four times 128 KiB.
     let mut end = default_host(Growth::RcvbufGrow);
     end.stamped_beyond(82, 10);
     assert_eq!(end.buffer(), (182_402, 44_887));
-    // 6.12 measures what comes in order alone.
+    // Linux 6.12 measures only segments in order.
     let mut older = default_host(Growth::SpaceAdjust);
     older.stamped_beyond(82, 10);
     assert_eq!(older.buffer(), (131_072, 64_088));
