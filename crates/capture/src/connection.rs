@@ -6,7 +6,7 @@ use crate::marks::Negotiated;
 use crate::units::{Open, Units};
 
 /// Silence of a side, with all of its data acknowledged, that ends a unit of application data: the
-/// value of the a-b-t model's authors (recalled).
+/// value of the a-b-t model's authors (from memory).
 const QUIET_US: u64 = 500_000;
 
 /// Most bytes that TCP options take in a segment.
@@ -34,7 +34,8 @@ pub struct Connection {
     pub units: Units,
     pub concurrent: bool,
     pub reset: bool,
-    /// Whether its vector had grown too long, so that it was ended and continued as another one.
+    /// Whether the connection was ended because its vector was too long, and continued as another
+    /// connection.
     pub cut: bool,
     pub sack: bool,
     pub timestamps: bool,

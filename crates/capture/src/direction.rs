@@ -42,10 +42,10 @@ pub struct Direction {
     pub payload: u64,
     /// ECN code points and ECN feedback of the packets.
     pub ecn: Marks,
-    /// Number of second captures of packets that were captured twice.
+    /// Number of duplicates: packets that were captured a second time.
     pub copies: u32,
     recent: Recent,
-    /// Number of segments with payload, and of those of them that were retransmissions.
+    /// Number of segments with payload, and number of retransmissions among them.
     pub segments: u64,
     pub resent: u64,
     pub resent_bytes: u64,
@@ -65,8 +65,8 @@ pub struct Direction {
     pub interrupted: bool,
     /// Whether the last segment with new data was full-sized.
     pub full: bool,
-    /// A segment whose acknowledgement gives a round-trip time: `bytes` at its end, and when it was
-    /// captured, ns.
+    /// A segment whose acknowledgement gives a round-trip time: the value of `bytes` at its end,
+    /// and its time of capture, ns.
     pub sample: Option<(u64, i64)>,
     /// Sequence number after the highest byte of payload.
     high: Option<u32>,
@@ -222,7 +222,8 @@ impl Direction {
         self.reach(high, begin.wrapping_add(segment.payload))
     }
 
-    /// Advances a side whose packets are not captured to what the other side acknowledges.
+    /// Advances a side whose packets are not captured to an acknowledgement number of the other
+    /// side.
     pub fn advance_to(&mut self, ack: u32) -> u64 {
         let high = *self.high.get_or_insert(ack);
         // An advance by a single byte is taken as the side's FIN.

@@ -10,7 +10,7 @@ use crate::sides::Prefix;
 /// A connection that has ended, with the fields by which its line is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finished {
-    /// Its start, microseconds from the capture's begin.
+    /// Start of the connection, microseconds from the begin of the capture.
     pub at_us: u64,
     /// Number of the connection in the order of first packets: decides between equal starts.
     pub serial: u64,

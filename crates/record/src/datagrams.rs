@@ -28,7 +28,7 @@ struct Stream {
     /// Number of the last datagram lost.
     last_lost: Option<u64>,
     lost: u64,
-    /// Packets from one loss to the next (1: neighbours).
+    /// Distances from one loss to the next, in packets (1: neighbours).
     distances: Distances,
     /// Sum of the absolute differences of consecutive delays, ns, and their number.
     jitter: (u64, u64),
@@ -304,7 +304,7 @@ impl Together {
     fn variation_s(&self, p: f64) -> f64 {
         match &self.variations {
             Some(variations) => quantile(variations, p) / 1e9,
-            // Whole nanoseconds: the difference is exact.
+            // Delays are whole nanoseconds, so that their difference is exact.
             None => (quantile(&self.delays, p) - quantile(&self.delays, 0.0)) / 1e9,
         }
     }

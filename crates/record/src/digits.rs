@@ -1,6 +1,6 @@
 //! Sorts whole numbers by their digits (radix sort).
 
-/// Bits of a digit: the counts of all values of a digit fit in a processor's first cache.
+/// Bits of a digit: the counts of all values of a digit fit in a processor's L1 cache.
 const BITS: u32 = 11;
 const VALUES: usize = 1 << BITS;
 

@@ -189,7 +189,8 @@ mod tests {
 
     #[test]
     fn up_to_300_ms_delay_costs_what_cole_and_rosenbluth_fitted() {
-        // Voice over IP performance monitoring, 2001: 0.024 d + 0.11 (d - 177.3) for d > 177.3 ms.
+        // Cole and Rosenbluth, *Voice over IP performance monitoring*, 2001: the delay impairment
+        // is 0.024 d, and above 177.3 ms 0.11 (d - 177.3) more.
         for ms in [50.0, 100.0, 150.0, 200.0, 250.0, 300.0] {
             let fitted = 0.024 * ms + 0.11 * f64::max(ms - 177.3, 0.0);
             close(93.2 - rating(ms, 0.0, 1.0, G711), fitted, 0.3);

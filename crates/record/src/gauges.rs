@@ -19,7 +19,7 @@ pub(crate) struct Gauges {
     settings: MeterSettings,
     /// When the next sample is due, in nanoseconds.
     next: u64,
-    /// Samples in the measured interval.
+    /// Number of samples in the measured interval.
     measured: u64,
     series: Vec<Series>,
 }

@@ -64,7 +64,7 @@ pub struct Description {
     pub by_group: bool,
 }
 
-/// The function that reads a number from a recorder; the recorder may not have it.
+/// The function that reads a number from a recorder; only a `Figure` may be absent.
 enum Read<R: ?Sized + 'static> {
     Whole(fn(&R) -> u64),
     Real(fn(&R) -> f64),

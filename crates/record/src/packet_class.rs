@@ -80,7 +80,8 @@ impl PacketClass {
     pub const fn is(self, kind: Kind) -> bool {
         self.kind() == kind as u8
     }
-    /// Whether it is a retransmission: it begins with a number that was sent before.
+    /// Whether the packet is a retransmission: it begins with a sequence number that was sent
+    /// before.
     pub const fn is_retransmission(self) -> bool {
         self.0 & Self::RETRANSMISSION != 0
     }
@@ -116,7 +117,8 @@ impl ClassCounts {
     pub fn with_payload(&self) -> u64 {
         self.of(Kind::Datagram) + self.of(Kind::Data)
     }
-    /// TCP segments by the three classes of a summary: SYNs, without payload, with payload.
+    /// Number of TCP segments in each of the three classes of a summary: SYNs, without payload,
+    /// with payload.
     pub fn sorts(&self) -> [u64; 3] {
         [self.of(Kind::Syn), self.of(Kind::Ack) + self.of(Kind::Fin), self.of(Kind::Data)]
     }

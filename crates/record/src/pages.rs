@@ -1,4 +1,4 @@
-//! Web pages: the times in which all files of a page arrived.
+//! Web pages and their load times, until all files of a page have arrived.
 
 use packet::Instant;
 
@@ -25,7 +25,7 @@ pub struct PageLoad {
     pub failed: bool,
 }
 
-/// Which numbers of web pages a run records.
+/// Settings of the log of web pages.
 #[derive(Clone, Debug)]
 pub struct PageSettings {
     /// The measured interval.

@@ -9,7 +9,7 @@ pub fn quantile<T: Copy>(sorted: &[T], p: f64) -> T {
     sorted[rank(sorted.len() as u64, p) as usize - 1]
 }
 
-/// The rank, from 1, of that value among `n` sorted ones; 1 if there are none.
+/// The rank, from 1, of the quantile `p` among `n` sorted values; 1 if there are none.
 pub(crate) fn rank(n: u64, p: f64) -> u64 {
     // `n * p` may be a rounding error above a whole number, which must not skip a rank.
     let rank = (n as f64 * p - 1e-9).ceil().max(1.0) as u64;

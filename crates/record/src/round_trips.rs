@@ -153,7 +153,7 @@ impl RoundTrips {
 }
 
 const PREFIX: &str = "tcp_rtt_";
-/// Where these measures stand in a summary.
+/// Prefixes of these measures in a summary.
 pub(crate) const PLACES: &[&str] = &[PREFIX, "tcp_rtt_by_group.<group>."];
 
 const SAMPLES: Unit = Unit::of("samples");

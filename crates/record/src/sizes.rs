@@ -36,8 +36,8 @@ impl Sizes {
         bin.times.add(took_ns);
     }
 
-    /// Each row holds the sizes above the previous row's and up to its own, which doubles from row
-    /// to row. Mean and quantiles are 0 if there is no response.
+    /// A table by the size of the reply. Each row holds the sizes above the previous row's and up
+    /// to its own, which doubles from row to row. Mean and quantiles are 0 if there is no response.
     pub fn table(&self) -> Table {
         let last = self.bins.iter().rposition(|bin| bin.responses > 0).map_or(0, |i| i + 1);
         let bins = &self.bins[..last];

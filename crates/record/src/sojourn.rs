@@ -183,7 +183,7 @@ impl Sojourns {
     }
 }
 
-/// The table's columns.
+/// Columns of the table of queueing delays.
 #[derive(Default)]
 struct Rows {
     port: Vec<u32>,

@@ -1,4 +1,5 @@
-//! Durations of what may also fail; a failure counts as longer than any duration.
+//! Durations of requests or page loads, which may fail; a failure counts as longer than any
+//! duration.
 
 use crate::quantile::rank;
 use crate::sample::{Keep, Sample};

@@ -24,7 +24,7 @@ pub enum Report {
 pub struct Shown {
     /// Number of viewers.
     pub viewers: u32,
-    /// Number of frames of video calls that were shown to all of them together.
+    /// Number of frames of video calls that were shown, over all viewers.
     pub frames: u64,
     /// Sum of the delays of `frames`, from capture to display.
     pub delay: Duration,

@@ -10,7 +10,7 @@ use packet::{About, Duration};
 use crate::entry::{Entry, Group, Population, USERS};
 use crate::{Action, App, AppCx, Closes, Input};
 
-/// Number of a request's connection; the next request's connection has it again.
+/// Connection number of every request: the number is free again before the next request.
 const CONN: u32 = 0;
 
 /// The registry's entry for users who make the requests of a file.

@@ -115,8 +115,8 @@ impl Container {
         Ok(())
     }
 
-    /// Hands the complete packets at the front of `bytes` to `each`. Returns the number of bytes that
-    /// they took.
+    /// Hands the complete packets at the front of `bytes` to `each`. Returns the number of bytes
+    /// that they took.
     fn read(
         &mut self,
         bytes: &[u8],

@@ -10,7 +10,7 @@ pub const NANOSECONDS: u32 = 0xa1b2_3c4d;
 const PATCHED: u32 = 0xa1b2_cd34;
 const HEADER: usize = 24;
 
-/// Properties of a file by its magic number and, later, the rest of its header.
+/// Byte order, time unit and link type of a file, from its magic number and its header.
 pub struct Pcap {
     order: Order,
     /// Unit of the fraction of a time stamp, nanoseconds.

@@ -128,7 +128,8 @@ impl PcapNg {
 impl Interface {
     fn nanos(self, ticks: u64) -> i64 {
         let ns = u128::from(ticks) * 1_000_000_000 / u128::from(self.ticks);
-        // Limited to 73 years after 1970, so that sums and differences of times do not overflow.
+        // Times are limited to 73 years after 1970, so that their sums and differences do not
+        // overflow.
         let ns = i64::try_from(ns).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
         ns.saturating_add(self.offset_s.saturating_mul(1_000_000_000)).clamp(0, i64::MAX / 4)
     }

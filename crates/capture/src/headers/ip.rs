@@ -1,4 +1,4 @@
-//! IPv4 (RFC 791) and IPv6 (RFC 8200) down to the protocol above.
+//! Reads the headers of IPv4 (RFC 791) and IPv6 (RFC 8200), up to the protocol above.
 
 use super::{Address, Content, IP_HEADER, Packet, Segment, TCP, UDP, tcp};
 use crate::bytes::be16;

@@ -7,7 +7,7 @@ use crate::container::LINKTYPE_RAW;
 /// A link-layer (MAC) address.
 pub type Station = [u8; 6];
 
-/// What the link layer shows: where the IP header begins, and more.
+/// What the link layer of a packet shows: position of the IP header, IP version, link addresses.
 pub struct Link {
     pub ip_at: usize,
     /// IP version, 4 or 6; 0 if the link layer does not have it and IP's first bits decide.

@@ -72,11 +72,11 @@ pub struct Segment {
     pub ack: u32,
     pub flags: u16,
     pub window: u16,
-    /// Bytes of payload by the lengths in the headers.
+    /// Bytes of payload, computed from the lengths in the headers.
     pub payload: u32,
     /// TCP options; read only for a segment with SYN.
     pub options: Options,
-    /// The ECN field of its IP header (RFC 3168 section 5).
+    /// The ECN field of the IP header (RFC 3168 section 5).
     pub ecn: u8,
     /// Identification field of the IPv4 header; 0 for IPv6.
     pub id: u16,

@@ -58,7 +58,7 @@ pub struct TcpHeader<'a> {
     pub options: &'a TcpOptions,
 }
 
-/// The file's header.
+/// The header of a pcap file.
 pub fn file() -> Vec<u8> {
     let mut out = NANOSECONDS.to_le_bytes().to_vec();
     out.extend(2u16.to_le_bytes()); // version 2.4

@@ -11,7 +11,7 @@ use super::Meter;
 pub(super) struct Areas {
     packet_ns: u64,
     byte_ns: i128,
-    /// The next edge of the measured interval: its beginning, then its end, then [`Instant::NEVER`].
+    /// Next edge of the measured interval: its beginning, then its end, then [`Instant::NEVER`].
     edge: Instant,
     /// Whether the measured interval has begun.
     begun: bool,

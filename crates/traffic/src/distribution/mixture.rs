@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_part_without_weight_counts_nowhere() {
-        // Neither its values nor its mean, which may be infinite.
+        // Neither the values nor the mean of such a part count, though the mean may be infinite.
         assert_eq!(mixture(&[(1.0, 0.0), (5.0, 1.0)]).quantile(0.5), 5.0);
         let endless = Arc::new(Pareto { min: 1.0, shape: 1.0 });
         let of = Mixture::new(vec![(endless, 0.0), (Arc::new(Constant(5.0)), 1.0)]).unwrap();
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_first_running_sum_above_u_decides() {
-        // The rule is that of a list of values.
+        // The rule is as for a list of values: the first running sum above u decides.
         let of = mixture(&[(1.0, 0.5), (3.0, 0.5)]);
         for (u, value) in [(0.0, 1.0), (0.499, 1.0), (0.5, 3.0), (0.999, 3.0)] {
             assert!((of.quantile(u) - value).abs() < 1e-9, "{u}: {}", of.quantile(u));

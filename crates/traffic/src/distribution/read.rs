@@ -186,7 +186,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The value of one of two parameters, of which exactly one must be given; whether it is the
+    /// The value of one of two parameters, of which exactly one must be given; true if it is the
     /// first.
     fn either(&self, first: &str, second: &str) -> Result<(bool, f64), BadParams> {
         match (self.get(first), self.get(second)) {

@@ -176,7 +176,7 @@ mod tests {
         let t = hand_made();
         let cases = [
             (0.0, 10.0),    // u = 0 is the first x, whatever the first k
-            (0.125, 15.0),  // straight
+            (0.125, 15.0),  // a straight segment
             (0.25, 20.0),   // a knot belongs to the segment above it, with s = 0
             (0.5, 20.0),    // a flat segment is an atom
             (0.75, 20.0),   // again s = 0

@@ -128,7 +128,7 @@ impl Fractional {
         if self.grown.len() == self.of.terms {
             let grown = std::mem::take(&mut self.grown);
             self.online = Online::new(Arc::clone(&self.of.frozen), &grown);
-            self.growth.c = 0.0; // frozen
+            self.growth.c = 0.0; // the recursion is frozen now
         } else {
             let (n, d) = (self.grown.len() as f64, self.of.d);
             let partial = d / (n - d);

@@ -160,7 +160,8 @@ impl Player {
                     open.write(conn, unit.bytes, cx);
                     self.wait(conn, cx);
                 }
-                // Its gap is not over, and a timer will come, or bytes of the acceptor are missing.
+                // The unit's gap is not over, and a timer will come, or bytes of the acceptor are
+                // missing.
                 Some(_) => {}
                 None if open.arrived == acceptor.len() => self.end(conn, cx),
                 None => {}

@@ -35,7 +35,7 @@ pub enum Plan {
 pub struct Schedule {
     recording: Arc<Recording>,
     plan: Plan,
-    /// Factor on starts, or on gaps.
+    /// Factor on the times of starts, or on gaps.
     scale: f64,
     rng: Rng,
     next: usize,

@@ -125,7 +125,8 @@ impl PlaybackBuffer {
         self.playback = Playback::Stopped;
     }
 
-    /// Begins the measured interval. A stall that is under way goes on; it counts where it began.
+    /// Begins the measured interval. A stall that is under way goes on; it was counted when it
+    /// began.
     pub fn measure(&mut self, now: Instant) {
         self.advance(now);
         (self.stalls, self.switches, self.segments) = (0, 0, 0);

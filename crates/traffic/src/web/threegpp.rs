@@ -46,7 +46,8 @@ pub fn files() -> Arc<dyn Distribution> {
 /// Files of a page in ns-3: the main object and the whole part of a Pareto value, drawn again from
 /// 55 on, minus 2. That makes 3.92 embedded objects, not 5.64.
 pub fn files_of_ns3() -> Arc<dyn Distribution> {
-    // The number of files is 1 + floor(p) - 2; as it is rounded to the nearest later, p - 1.5.
+    // The number of files is 1 + floor(p) - 2. It is rounded to the nearest number later, so that
+    // it is written as p - 1.5.
     Arc::new(Affine {
         inner: kept(Pareto { min: 2.0, shape: 1.1 }, 2.0, 55.0),
         times: 1.0,

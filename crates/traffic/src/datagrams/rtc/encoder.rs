@@ -1,8 +1,9 @@
 //! The video encoder: RFC 8593 section 5, the statistical model.
 //!
 //! Frame sizes and the times between frames vary about their means with a Laplace distribution. A
-//! new target rate is taken up `latency` after the last one at the earliest (section 5.1); an abrupt
-//! one begins with a large frame, which the smaller ones that follow make up for (section 5.2).
+//! new target rate is taken up `latency` after the last change at the earliest (section 5.1). An
+//! abrupt change begins with a large frame; the frames that follow are smaller, so that the rate is
+//! kept (section 5.2).
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;

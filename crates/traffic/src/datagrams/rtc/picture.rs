@@ -52,8 +52,9 @@ impl Picture {
         }
     }
 
-    /// The definition of `freezeCount` in W3C's *Identifiers for WebRTC's Statistics API*: a frame's
-    /// duration equals or exceeds max(3 δ, δ + 150 ms), δ being the mean of the last 30 frames.
+    /// The definition of `freezeCount` in W3C's *Identifiers for WebRTC's Statistics API*: the
+    /// duration of a frame equals or exceeds max(3 δ, δ + 150 ms), δ being the mean of the last 30
+    /// frames.
     fn is_freeze(&self, lasted: Duration) -> bool {
         let frames = self.recent.len() as u64;
         let sum = self.recent.iter().fold(Duration::ZERO, |sum, &frame| sum + frame);
@@ -112,7 +113,8 @@ mod tests {
 
     #[test]
     fn a_freeze_is_three_means_or_the_mean_and_150_ms() {
-        // At 20 frames/s the mean is 50 ms: 200 ms. At 10 it is 100 ms: 300 ms.
+        // At 20 frames/s the mean is 50 ms and a freeze lasts 200 ms; at 10 it is 100 ms and 300
+        // ms.
         for (every, still, freeze) in [(50, 199, 200), (100, 299, 300)] {
             let shown = |after: u64| {
                 let mut picture = running(every, 5_000);

@@ -162,7 +162,7 @@ mod tests {
             |report: &Report| report.arrivals.iter().map(|a| a.number).collect::<Vec<_>>();
         let first = receiver.report(at(100)).unwrap();
         assert_eq!((numbers(&first), first.arrivals[2].marked), (vec![0, 1, 3], true));
-        // Numbers 0 to 3: 20 and 8 bytes.
+        // A report on the numbers 0 to 3 has 20 and 8 bytes.
         assert_eq!((first.bytes(), receiver.due()), (28, Instant::NEVER));
         let media = Media { number: 4, bytes: 1_000, frame: 2, parts: 2, made: at(40) };
         receiver.on_media(&media, false, at(120));

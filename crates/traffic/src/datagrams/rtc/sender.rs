@@ -91,7 +91,7 @@ impl Sender {
         let frame = self.encoder.frame(self.control.rates(self.buffered).encoder, now);
         let parts = frame.bytes.div_ceil(self.most - RTP);
         for part in 0..parts {
-            // The packets are equal but for a byte.
+            // The sizes of the packets differ by at most a byte.
             let bytes = frame.bytes / parts + u32::from(part < frame.bytes % parts) + RTP;
             let media = Media { number: 0, bytes, frame: self.frames, parts, made: now };
             self.buffer.push_back(media);

@@ -202,7 +202,8 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// One packet every 20 ms; delays in ms, `None` for lost. New spurts at the given numbers.
+    /// The report of a listener to whom a packet is sent every 20 ms. Delays are in ms, `None` for
+    /// lost packets; spurts begin at the packets with the given numbers.
     fn listen(playout: Playout, spurts: &[u64], delays: &[Option<u64>]) -> ListenerReport {
         let mut buffer = PlayoutBuffer::new(playout);
         let mut arrivals: Vec<(u64, u64)> = Vec::new();
@@ -265,7 +266,7 @@ mod tests {
         buffer.received(5, at(150));
         let report = |ms| buffer.report(false, 0.0, G711, at(ms));
         assert_eq!((report(209).said, report(209).lost), (0, 0)); // the fifth's time has not come
-        assert_eq!((report(210).said, report(210).lost), (2, 1)); // nor the seventh's, now
+        assert_eq!((report(210).said, report(210).lost), (2, 1)); // nor has the seventh packet's
         assert_eq!((report(250).said, report(250).lost, report(250).gaps), (3, 2, 2));
         assert_eq!(report(250).network_s, 0.05);
     }

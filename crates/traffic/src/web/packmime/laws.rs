@@ -47,8 +47,8 @@ pub(super) const ONE_OBJECT: f64 = 0.69;
 pub(super) const MORE_PAGES: f64 = 0.417;
 pub(super) const MORE_OBJECTS: f64 = 1.578;
 
-/// A value `2^(L + sqrt(S) e)` whose location L and squared scale S belong to a connection: L normal,
-/// S gamma with mean 1, e normal.
+/// A value `2^(L + sqrt(S) e)` whose location L and squared scale S belong to a connection: L is
+/// normal, S is gamma with mean 1, e is normal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Varied {
     pub location: f64,

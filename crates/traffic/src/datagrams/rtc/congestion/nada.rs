@@ -111,7 +111,8 @@ const FIELDS: &[Field] = &[
         .source("RFC 8698 section 5.1.1: a 15-tab minimum filter"),
 ];
 
-/// Largest part of the reference rate by which the sender's buffer moves a rate, (11) and (12).
+/// Largest part of the reference rate by which the sender's buffer moves a rate, equations (11) and
+/// (12).
 const MOST_SHIFT: f64 = 0.05;
 
 /// The parameters of the sender; those of the receiver's part are [`Observing`]'s.
@@ -158,7 +159,7 @@ impl Settings {
         }
     }
 
-    /// The aggregate congestion signal x_curr, (2).
+    /// The aggregate congestion signal x_curr, equation (2).
     fn signal(&self, warped: f64, p_mark: f64, p_loss: f64) -> f64 {
         let penalty = |of: f64, at: f64, delay: f64| delay * (of / at) * (of / at);
         let marks = penalty(p_mark, self.pmr_ref, self.d_mark);
@@ -184,7 +185,7 @@ impl Nada {
         Nada { settings, video, observer, rate: video.start, x_prev: 0.0, updated: None }
     }
 
-    /// Accelerated ramp-up, (3) and (4).
+    /// Performs the accelerated ramp-up, equations (3) and (4).
     fn ramp_up(&mut self, round_trip: f64, receiving: f64) {
         let Settings { q_bound, gamma_max, filter_delay, .. } = self.settings;
         let until_seen = round_trip + self.video.feedback.secs_f64() + filter_delay;
@@ -192,7 +193,7 @@ impl Nada {
         self.rate = self.rate.max((1.0 + gamma) * receiving);
     }
 
-    /// Gradual update, (5) to (7), `delta` after the last one.
+    /// Performs the gradual update, equations (5) to (7), `delta` seconds after the last one.
     fn follow(&mut self, x_curr: f64, delta: f64) {
         let Settings { priority, x_ref, kappa, eta, tau, .. } = self.settings;
         let x_offset = x_curr - priority * x_ref * self.video.most / self.rate;
@@ -225,7 +226,7 @@ impl Control for Nada {
         (self.x_prev, self.updated) = (x_curr, Some(feedback.now));
     }
 
-    /// The rates of the video, (11) and (13), and of the pacer, (12) and (14).
+    /// The rates of the video, equations (11) and (13), and of the pacer, equations (12) and (14).
     fn rates(&self, buffered: u64) -> Rates {
         let drain = 8.0 * buffered as f64 * self.video.frame_rate;
         let shift = |beta: f64| (beta * drain).min(MOST_SHIFT * self.rate);

@@ -134,8 +134,9 @@ impl Arrivals {
     }
 }
 
-/// Whether a packet belongs to a group (section 5.2): sent within the burst time of the first one,
-/// or arrived within the burst time of the last one, by less than it was sent after that.
+/// Whether a packet belongs to a group (section 5.2): it was sent within the burst time after the
+/// group's first packet, or it arrived within that time after the last one and closer to it than it
+/// was sent.
 fn belongs(group: &Group, sent: Instant, arrived: Instant, burst: Duration) -> bool {
     let behind = arrived.since(group.last_arrived);
     let together = sent.since(group.first_sent) <= burst;

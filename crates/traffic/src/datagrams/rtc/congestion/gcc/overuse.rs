@@ -80,8 +80,8 @@ impl Detector {
         self.groups = (self.groups + 1).min(self.detecting.deltas.max(1));
         let amplified_ms = f64::from(self.groups) * estimate.gradient_ms;
         if amplified_ms > self.threshold_ms {
-            // It is unknown when within the first group the delay exceeded the threshold: half
-            // counts.
+            // It is unknown when within the first group the delay exceeded the threshold: half of
+            // its time counts.
             self.above_ms += estimate.apart_ms * if self.above == 0 { 0.5 } else { 1.0 };
             self.above += 1;
             let long = self.above_ms > self.detecting.overuse_ms && self.above > 1;

@@ -146,8 +146,8 @@ fn after_over_use_it_is_85_percent_of_what_arrived_and_grows_by_half_a_packet() 
     // A frame has 28,333 bits in three packets of 9,444; the response time is 200 ms.
     let packet = 0.85e6 / 30.0 / 3.0;
     close(rate.update(0.1, 0.1, 0.85e6, false), 0.85e6 + 0.25 * packet);
-    // More than three deviations above the mean, 3 sqrt(400 * 1e6) = 60 kbit/s, it is another line,
-    // and the rate grows by factors again.
+    // More than three deviations above the mean, 3 sqrt(400 * 1e6) = 60 kbit/s, the capacity is
+    // taken to have changed, and the rate grows by factors again.
     let before = rate.rate();
     close(rate.update(0.1, 0.1, 1.061e6, false), before * 1.08_f64.powf(0.1));
     // Over-use never raises the rate.
@@ -199,8 +199,8 @@ fn a_group_ends_where_packets_arrive_as_far_apart_as_they_were_sent_or_after_100
 
 #[test]
 fn the_noise_forgets_as_often_as_the_closest_of_five_groups_come() {
-    // 10 ms apart, then 30 ms each. No delay varies, so that only alpha moves the noise; the first
-    // distance counts for five groups.
+    // Groups are 10 ms apart, then 30 ms each. No delay varies, so that only alpha moves the noise;
+    // the first distance counts for five groups.
     let mut arrivals = Arrivals::new(Filtering::read(&params()));
     let mut sent = 0;
     for apart in [0, 10, 30, 30, 30, 30, 30, 30] {

@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn losses_begin_an_event_if_they_are_more_than_a_round_trip_apart() {
-        // RFC 5348 section 5.2.
+        // RFC 5348 section 5.2: losses within a round-trip time of an event's begin belong to that
+        // event.
         let closed = |ms| {
             let mut intervals = LossIntervals::default();
             let round_trip = Duration::from_millis(40);
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn the_mean_interval_weighs_the_older_half_less() {
-        // RFC 5348 section 5.4: 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2.
+        // The weights of RFC 5348 section 5.4: 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2.
         let mut intervals = LossIntervals::default();
         assert_eq!(intervals.mean(), None);
         intervals.closed = VecDeque::from([10, 10, 10, 10, 20, 30, 40, 50]);

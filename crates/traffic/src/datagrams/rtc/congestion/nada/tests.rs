@@ -8,7 +8,7 @@ fn settings() -> Settings {
     Settings::read(&Params::defaults(FIELDS))
 }
 
-/// RMIN, RMAX, FPS and DELTA of figure 3.
+/// A video with RMIN, RMAX, FPS and DELTA of RFC 8698 figure 3.
 fn video(start: f64) -> Video {
     let feedback = Duration::from_millis(100);
     Video { least: 150e3, most: 1.5e6, start, frame_rate: 30.0, feedback, packet: 1_200 }
@@ -32,14 +32,14 @@ fn equation_1_warps_above_the_threshold() {
     let warp = |ms: f64| 1e3 * settings().observing.warp(ms / 1e3);
     close(warp(49.0), 49.0);
     close(warp(50.0), 50.0);
-    // 50 exp(-0.5 (150 - 50) / 50) = 50 / e.
+    // At 150 ms the warped delay is 50 exp(-0.5 (150 - 50) / 50) = 50 / e ms.
     close(warp(150.0), 50.0 / std::f64::consts::E);
     close(warp(100.0), 50.0 * (-0.5_f64).exp());
 }
 
 #[test]
 fn equation_2_squares_shares_of_losses_and_marks() {
-    // 20 + 2 (0.03 / 0.01)^2 + 10 (0.02 / 0.01)^2 ms.
+    // The signal is 20 + 2 (0.03 / 0.01)^2 + 10 (0.02 / 0.01)^2 ms.
     close(settings().signal(0.020, 0.03, 0.02), 0.020 + 0.018 + 0.040);
     // Losses of 10 % would add 1 s, more than the bound of 0.5 s.
     close(settings().signal(0.020, 0.0, 0.1), 0.5);
@@ -47,7 +47,7 @@ fn equation_2_squares_shares_of_losses_and_marks() {
 
 #[test]
 fn equations_3_and_4_ramp_up() {
-    // 50 / (100 + 100 + 120) = 0.15625; with a round trip of 10 s 50 / 10,220.
+    // gamma is 50 / (100 + 100 + 120) = 0.15625; with a round trip of 10 s it is 50 / 10,220.
     let mut sender = nada(150e3);
     sender.ramp_up(0.1, 400e3);
     close(sender.rate, 400e3 * 1.15625);
@@ -120,7 +120,7 @@ fn it_ramps_up_on_what_arrived_within_the_window() {
 fn a_queue_ends_the_ramp_up_until_the_window_has_passed() {
     let mut sender = nada(500e3);
     feed_back(&mut sender, 0, 20, &[Arrived; 10]);
-    // 60 ms of queue; the smallest of 15 delays is still 0 (five packets are of before).
+    // The queue is 60 ms; the smallest of 15 delays is still 0 (five are of packets sent before).
     feed_back(&mut sender, 100, 80, &[Arrived; 10]);
     assert!(!sender.observer.may_ramp_up());
     close(sender.observer.warped_delay(), 0.0);
@@ -168,7 +168,8 @@ fn losses_of_one_round_trip_are_one_event() {
         20,
         &[Lost, Lost, Arrived, Arrived, Arrived, Arrived, Lost, Arrived],
     );
-    // Closed: 6 packets from the first loss to the third one, and 10 before: their mean.
+    // The closed intervals have 6 packets, from the first loss to the third one, and 10 before:
+    // their mean is 8.
     feed_back(&mut sender, 180, 80, &[Arrived; 54]); // the open interval has 56 = 7 * 8 packets
     close(sender.observer.warped_delay(), 50.0 * (-0.5_f64 * 0.2).exp() / 1e3);
     feed_back(&mut sender, 720, 80, &[Arrived]);

@@ -188,7 +188,8 @@ fn the_rate_ramps_up_and_heeds_what_waits() {
     (sender.media.target, sender.media.last_max) = (200e3, 1.0);
     sender.media.change(measured, 0.0, &sender.window);
     close(sender.media.target, 220e3);
-    // Otherwise what waits counts: 30 ms of waiting data scale the rate by 0.95 as well.
+    // Without the fast increase the waiting data counts: 30 ms of it scale the rate by 0.95 as
+    // well.
     sender.window.fast_increase = false;
     (sender.media.target, sender.media.last_max) = (800e3, 1.0);
     sender.media.change(measured, 30e3, &sender.window);
@@ -226,7 +227,8 @@ fn what_waited_for_a_second_is_given_up() {
 
 #[test]
 fn growth_near_the_rate_of_the_last_congestion_is_slower() {
-    // (4 (440 - 400) / 400)^2 = 0.16 is at least 0.2, (4 (480 - 400) / 400)^2 = 0.64.
+    // The scale is at least 0.2, where (4 (440 - 400) / 400)^2 is 0.16; (4 (480 - 400) / 400)^2 is
+    // 0.64.
     let measured = Measured { transmit: 900e3, acked: 1e6, media: 950e3 };
     for (target, scale) in [(440e3, 0.2), (480e3, 0.64), (600e3, 1.0)] {
         let mut sender = scream();
@@ -245,7 +247,7 @@ fn growth_near_the_rate_of_the_last_congestion_is_slower() {
 
 #[test]
 fn a_trend_of_the_delay_slows_what_is_carried_and_bounds_the_rate() {
-    // PRE_CONGESTION_GUARD 0.1 of a trend of 0.5: 95 % of 800 kbit/s.
+    // PRE_CONGESTION_GUARD of 0.1 and a trend of 0.5 leave 95 % of 800 kbit/s.
     let measured = Measured { transmit: 800e3, acked: 0.0, media: 800e3 };
     let mut sender = scream();
     (sender.window.fast_increase, sender.window.trend) = (false, 0.5);
@@ -273,7 +275,7 @@ fn a_trend_of_the_delay_slows_what_is_carried_and_bounds_the_rate() {
 fn the_rate_is_bounded_by_the_median_of_50_rates_of_the_encoder() {
     let measured = |media| Measured { transmit: 100e3, acked: 100e3, media };
     let mut sender = scream();
-    // 25 rates of 400 kbit/s and 25 of 200: the larger of the two in the middle counts.
+    // The median of 25 rates of 400 kbit/s and 25 of 200 is the larger of the two in the middle.
     for n in 0..50 {
         sender.media.target = 1.5e6;
         sender.media.change(measured(if n < 25 { 400e3 } else { 200e3 }), 0.0, &sender.window);
@@ -298,7 +300,7 @@ fn what_the_encoder_made_was_sent_or_waits() {
     sender.media.target = 400e3;
     sender.on_frame(2_000, at(400));
     close(sender.media.target, 384e3 * 0.95);
-    // In the fast increase the encoder's 460 kbit/s bound the rate, twice.
+    // In the fast increase the rate is at most twice the encoder's, which is 340 kbit/s.
     let mut sender = scream();
     sender.on_frame(500, at(0));
     sender.on_frame(500, at(200));

@@ -1,5 +1,5 @@
-//! SCReAM's network congestion control, RFC 8298 section 4.1.2: the window, the target of the delay,
-//! its trend, and what may be sent.
+//! SCReAM's network congestion control, RFC 8298 section 4.1.2: the window, the target of the
+//! delay, its trend, and what may be sent.
 
 use std::collections::VecDeque;
 
