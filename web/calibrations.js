@@ -1,6 +1,6 @@
-/** Users that make a load, where they were measured for just this traffic over just this line. */
+/** Calibrated numbers of users for an offered load, measured for a certain traffic over a certain line. */
 
-/** What of a checked scenario decides it: not the disciplines, and not how long it runs. */
+/** The parts of a checked scenario on which a calibration depends, as a text: network, lines without their disciplines, and one traffic group. */
 function kind({ network, link, traffic }, place) {
   const lines = link.map(({ forward, reverse, ...line }) => line)
   const { users, load, flows, name, ...group } = traffic[place]
@@ -10,13 +10,13 @@ function kind({ network, link, traffic }, place) {
 export class Calibrations {
   #kinds
 
-  /** `entries` as `calibrations.py` writes them; `check` gives a scenario with every default filled in. */
+  /** `entries` as `calibrations.py` writes them; `check` returns a scenario with every default filled in. */
   constructor(entries, check) {
     this.entries = entries
     this.check = check
   }
 
-  /** The entry that was measured for group `place` of this scenario, whatever its users; undefined without one. */
+  /** The entry that was measured for the group of index `place` of this scenario, with any number of users; undefined if there is none. */
   async of(scenario, place) {
     this.#kinds ??= Promise.all(this.entries.map(({ scenario: of }) => this.#kind(of, 0)))
     const wanted = await this.#kind(scenario, place)

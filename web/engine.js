@@ -1,20 +1,20 @@
-/** The simulator's module of WebAssembly behind plain functions: for workers, and for Node. */
+/** Plain functions that call the simulator's WebAssembly module, for workers and for Node. */
 
 import { Controls, unfit } from './own.js'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The engine's own sentence about what is wrong with a scenario. */
+/** The engine has refused a scenario; the message is its sentence on what is wrong. */
 export class Refused extends Error {}
 
-/** The module has failed and is of no more use. */
+/** The module has trapped and cannot be used any more. */
 export class Trapped extends Error {}
 
-/** A user's own congestion control has ended the run, and the module is of no more use. */
+/** A user's own congestion control has failed, and the module cannot be used any more. */
 export class OwnFailed extends Trapped {}
 
-/** Numbers that say what happened to a packet (`sim::PACKET_NUMBERS`), and their places. */
+/** Layout of a packet event (`sim::PACKET_NUMBERS`): how many numbers it has, and the index of each. */
 export const ROW = { numbers: 10, port: 0, at: 1, what: 2, why: 3, kind: 4, again: 5, group: 6, user: 7, bytes: 8, id: 9 }
 
 export class Engine {
@@ -25,14 +25,14 @@ export class Engine {
     this.exports.begin()
   }
 
-  /** The bytes of the last answer, copied: memory moves when it grows. */
+  /** A copy of the bytes of the last answer; the module's memory buffer is replaced when it grows. */
   #answer() {
     const { memory, output, output_bytes } = this.exports
     const at = output()
     return new Uint8Array(memory.buffer, at, output_bytes()).slice()
   }
 
-  /** Calls a function of the module; a trap carries the sentence that was left behind. */
+  /** Calls a function of the module; turns a trap into an error with the sentence that the module has left in its output. */
   #call(name, ...numbers) {
     try {
       return this.exports[name](...numbers)
@@ -49,7 +49,7 @@ export class Engine {
     new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes)
   }
 
-  /** A text in (unless undefined), a text out, or the sentence that is wrong. */
+  /** Calls a function with a text (unless undefined), and returns the answer as a text; throws Refused with the engine's sentence. */
   #ask(name, text, ...numbers) {
     if (text !== undefined) this.#put(text)
     const good = this.#call(name, ...numbers)
@@ -58,7 +58,7 @@ export class Engine {
     return answer
   }
 
-  /** Adds a user's own congestion control, a compiled module; its name. */
+  /** Adds a user's own congestion control, a compiled module. Returns its name. */
   add(module) {
     const why = unfit(module)
     if (why) throw new Refused(why)
@@ -74,7 +74,7 @@ export class Engine {
   check(text) {
     return this.#ask('check', text)
   }
-  /** Users that make the load of the group given by one, or null. */
+  /** Number of users for the offered load of a group, and bytes/s for each; null if no group has a load. */
   users(text) {
     return JSON.parse(this.#ask('users', text))
   }
@@ -87,7 +87,7 @@ export class Engine {
   startCapture(text) {
     this.#ask('start_capture', text)
   }
-  /** Moves to `until` seconds or for about so many events; how far it came. */
+  /** Advances the run to `until` seconds, or by about `events` events. Returns the time it has reached, in seconds. */
   step(until, events) {
     return this.#call('step', until, events)
   }
@@ -105,11 +105,11 @@ export class Engine {
     this.#call('captured')
     return this.#answer()
   }
-  /** The summary, as the text that was written. */
+  /** Runs to the end and returns the summary as JSON text. */
   finish() {
     return this.#ask('finish')
   }
-  /** Fails on purpose, for tests of what is seen then. */
+  /** Makes the module trap, for tests of what a user sees then. */
   fail(why) {
     this.#put(why)
     this.#call('fail')

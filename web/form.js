@@ -1,4 +1,4 @@
-/** Forms made from the engine's catalogue: name, unit, range, default, meaning, source. Text nodes only. */
+/** Forms made from the engine's catalogue of fields, with name, unit, range, default, meaning and source. Texts are set as text nodes, never as HTML. */
 
 import { at, meant, set } from './scenario.js'
 
@@ -15,7 +15,7 @@ export function element(tag, properties = {}, ...children) {
 
 const number = (value) => (Math.abs(value) >= 1e6 ? Number(value.toPrecision(6)).toExponential() : String(Number(value.toPrecision(6))))
 
-/** Units that times (in seconds) and rates (in bit/s) are shown in, from the largest on. */
+/** Units for showing times (in seconds) and rates (in bit/s), each with its factor, largest first. */
 const SHOWN = {
   time: [
     [3_600, 'h'],
@@ -32,11 +32,11 @@ const SHOWN = {
   ],
 }
 
-/** A catalogue's number as people write it: 0.005 of a time is "5 ms". */
+/** A number of the catalogue with a unit as people write it: 0.005 s as "5 ms". */
 export function quantity(value, unit) {
   const units = SHOWN[unit]
   if (!units || typeof value !== 'number') return value == null ? '' : typeof value === 'number' ? number(value) : String(value)
-  // No long fractions of days, hours and minutes.
+  // Hours and minutes are used for whole numbers of them only.
   const fits = ([factor]) => Math.abs(value) >= factor && (unit === 'rate' || factor <= 1 || Number.isInteger(value / factor))
   const [factor, name] = units.find(fits) ?? units.find(([of]) => of === 1)
   return `${number(value / factor)} ${name}`
@@ -48,9 +48,9 @@ function range({ min, max, unit, choices }) {
   return SHOWN[unit] ? ends : `${ends} ${unit}`.trim()
 }
 
-/** One group of fields, in a folded part of its own if there are many. */
+/** A form of fields, some of them in parts that unfold. */
 export class Form {
-  /** `changed(path, value)` is called after an edit that the engine has still to check. */
+  /** `changed(path, anew)` is called after an edit, which the engine has not checked yet; `anew` if the form must be made again. */
   constructor(place, prefix, changed) {
     this.place = place
     this.prefix = prefix
@@ -58,7 +58,7 @@ export class Form {
     this.fields = new Map()
   }
 
-  /** Begins anew: `root` is what paths lead into. */
+  /** Empties the form; `root` is the object that it edits, and paths are relative to it. */
   clear(root) {
     this.root = root
     this.fields.clear()
@@ -70,14 +70,14 @@ export class Form {
     this.place.append(element('h3', {}, text))
   }
 
-  /** Fields that follow stand in a part that unfolds. */
+  /** Begins a part that unfolds, for the fields that follow. */
   part(title, open = false) {
     const body = element('div', { className: 'fields' })
     this.place.append(element('details', { open }, element('summary', {}, title), body))
     this.parts = body
   }
 
-  /** A choice among the catalogue's entries at `path`; the rest of the table there goes with the old one. */
+  /** A choice among the catalogue's entries for the table at `path`. Another choice removes the old one's parameters. */
   entry(label, path, key, entries) {
     const now = at(this.root, `${path}.${key}`)
     const options = entries.map(({ name, summary }) => element('option', { value: name, selected: name === now, title: summary ?? '' }, name))
@@ -89,7 +89,7 @@ export class Form {
     return chosen
   }
 
-  /** One field of the catalogue at `path`. */
+  /** The input of one field of the catalogue, for the value at `path`. */
   field(field, path) {
     const now = at(this.root, path)
     const simple = now === undefined || typeof now !== 'object'
@@ -127,7 +127,7 @@ export class Form {
     this.changed(path, anew)
   }
 
-  /** Puts the engine's sentence at the field it names; whether there is one. Without a sentence all are good. */
+  /** Shows the engine's sentence at the field that it names. Returns whether there is such a field. Without a sentence it clears all errors. */
   complain(sentence) {
     for (const { input, why } of this.fields.values()) {
       why.textContent = ''
@@ -146,7 +146,7 @@ export class Form {
 
 const named = (entries, name) => entries.find((entry) => entry.name === name)
 
-/** Disciplines and end systems of one side. */
+/** Fills the form of one side: its disciplines and end systems. */
 export function sideForm(form, own, shared, catalogue) {
   form.clear(own)
   own.link.forEach((link, i) => {
@@ -177,7 +177,7 @@ export function sideForm(form, own, shared, catalogue) {
 
 const hasTcp = (app) => !['voip', 'cbr', 'on-off', 'pulse', 'ping'].includes(app)
 
-/** Line, users, round trips, duration: what both sides share. */
+/** Fills the form of the parameters that both sides share: line, users, round-trip times, duration. */
 export function sharedForm(form, shared, catalogue) {
   form.clear(shared)
   const sections = catalogue.scenario

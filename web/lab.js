@@ -1,17 +1,17 @@
-/** Workers as promises; a trapped or stuck one is replaced. */
+/** Workers that run the simulator, with requests as promises; a worker that trapped or hangs is replaced. */
 
 import { OwnFailed, Refused, Trapped } from './engine.js'
 
-/** Longest time without an answer before a worker is given up. */
+/** Longest time without an answer, in ms, before a worker is replaced. */
 const STUCK_MS = 60_000
-/** The longest where a user's own congestion control runs, which may be caught in a loop. */
+/** The same limit for runs with a user's own congestion control, which may have an endless loop. */
 const OWN_MS = 10_000
 const MOST_OWN_BYTES = 4 << 20
 
-/** The user's own congestion controls, which every worker gets as it begins. */
+/** The user's own congestion controls, as modules, which every new worker gets. */
 const own = []
 
-/** Gives a control, the bytes of its module, to these laboratories; its name. */
+/** Adds a congestion control, given as the bytes of its module, to the workers of `labs`. Returns its name. */
 export async function give(bytes, labs) {
   if (bytes.byteLength > MOST_OWN_BYTES) throw new Error(`that file has ${bytes.byteLength} bytes, more than a control's ${MOST_OWN_BYTES >> 20} MiB`)
   const module = await WebAssembly.compile(bytes).catch(() => {
@@ -56,7 +56,7 @@ export class Lab {
     } else waiting.resolve(answer)
   }
 
-  /** Begins anew with another worker; whoever waits is told why. */
+  /** Replaces the worker; requests without an answer are rejected with the reason. */
   #lost(why) {
     this.#worker.terminate()
     const waiting = [...this.#waiting.values()]
@@ -68,7 +68,7 @@ export class Lab {
     }
   }
 
-  /** Asks the worker; `heard` is told the share of a whole run that is done. */
+  /** Sends a request to the worker. Returns a promise of its answer; `heard` is called with the share of a whole run that is done. */
   async ask(what, data = {}, heard = undefined) {
     await this.ready
     const id = this.#next++

@@ -1,18 +1,18 @@
-/** What stands above the fold beside the pictures: three numbers of both sides, the colours' legend, and which queues a picture draws apart. */
+/** The texts next to the pictures: three numbers of both sides and the legend of colours; and the lanes into which a picture divides a queue. */
 
 import { element } from './form.js'
 import { FLOWS } from './picture.js'
 import { format } from './plots.js'
 
-/** Disciplines that keep a queue for each flow. */
+/** Disciplines with a queue for each flow. */
 const OF_FLOWS = ['fq_codel', 'fq_pie', 'cake', 'drr', 'sfq']
-/** Congestion controls whose packets a DualPI2 puts into its low-latency queue. */
+/** Scalable congestion controls, whose packets DualPI2 puts into its low-latency queue. */
 const SCALABLE = ['prague', 'dctcp']
-/** Queues of flows that a picture draws apart; further flows share them. */
+/** Most lanes that a picture divides a queue into; if there are more flows, they share lanes. */
 const MOST_LANES = 6
 
 const mean = (values) => (values?.length ? values.reduce((sum, v) => sum + v, 0) / values.length : null)
-/** As the field writes them; others as the catalogue has them. */
+/** Names of disciplines as in the literature; all others are shown by their name in the catalogue. */
 const NAMES = {
   droptail: 'FIFO (drop-tail)',
   red: 'RED',
@@ -35,13 +35,13 @@ const NAMES = {
   choke: 'CHOKe',
 }
 
-/** The discipline of a queue as people say it. */
+/** The name of a queue's discipline for people. */
 export function title(queue) {
   const aqm = queue?.aqm ?? queue ?? 'droptail'
   return NAMES[aqm] ?? aqm
 }
 
-/** What sets a side's queue apart from the other's: parameters that differ, or its limit. */
+/** How a side's queue differs from the other's, in words: the parameters that differ if both have one discipline, else the queue's limit. */
 export function differs(queue, other) {
   const values = Object.entries(queue ?? {}).filter(([name, value]) => name !== 'aqm' && typeof value !== 'object')
   const same = queue?.aqm === other?.aqm
@@ -50,7 +50,7 @@ export function differs(queue, other) {
   return words.join(', ')
 }
 
-/** The three numbers: name, unit, how a side gives it. The third is the first that these users have. */
+/** The three numbers to show, each as name, unit and a function that reads it from a side. The third depends on the traffic: the first measure of a list that it has. */
 function lesson(sides, traffic) {
   const has = (read) => sides.some((side) => read(side) != null)
   const rating = (side) => side.summary?.voip_r_mean
@@ -72,7 +72,7 @@ function lesson(sides, traffic) {
   return [['packets wait', 'ms', (side) => side.figures().delay], ['throughput', 'Mbit/s', (side) => side.figures().rate], third]
 }
 
-/** Brings the three numbers up to date. */
+/** Updates the three numbers in the page. */
 export function cards(place, sides, traffic) {
   const wanted = lesson(sides, traffic)
   while (place.children.length < wanted.length) {
@@ -88,7 +88,7 @@ export function cards(place, sides, traffic) {
   })
 }
 
-/** Who has which colour: a group each, or the flows of a single group. */
+/** Shows the legend: the colour of each group, or of the first flows of a single group. */
 export function legend(place, traffic) {
   const swatch = (colour) => {
     const made = element('i')
@@ -105,7 +105,7 @@ export function legend(place, traffic) {
   place.replaceChildren(...[...entries, ...marks].map((parts) => element('span', {}, ...parts)))
 }
 
-/** A lane for each flow where they are few, with the names of their groups; else a few lanes that flows share. */
+/** A lane for each flow if there are few, with the names of their groups; else a few lanes that flows share. */
 function ofFlows(traffic) {
   const numbers = traffic.map(({ users, flows }) => users ?? flows ?? 1)
   const total = numbers.reduce((sum, n) => sum + n, 0)
@@ -115,7 +115,7 @@ function ofFlows(traffic) {
   return { of: (group, user) => first[group] + (user % numbers[group]), number: total, names }
 }
 
-/** How a side's queue is drawn: undefined for one row, else which lane an event's packet is in, and the lanes' names. */
+/** The lanes of a side's queue: undefined for a single queue, else a function from group and user to a lane, and the lanes' number and names. */
 export function lanes(queue, traffic) {
   const aqm = queue?.aqm ?? queue
   if (OF_FLOWS.includes(aqm)) return ofFlows(traffic)

@@ -1,4 +1,4 @@
-/** The page: two sides on the same users, a moving picture of each, plots, a story, and what can be taken away. */
+/** The page: two sides with common users, a moving picture of each, plots, an explanation, and files to download. */
 
 import { Calibrations } from './calibrations.js'
 import { OwnFailed, Trapped } from './engine.js'
@@ -16,9 +16,9 @@ import { capture, take } from './take.js'
 
 const $ = (id) => document.getElementById(id)
 const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, Infinity]
-/** Faster than this single packets cannot be seen. */
+/** Highest speed, in simulated seconds per second, at which single packets are drawn. */
 const SEEN_SPEED = 1
-/** Simulated seconds by which a side may be ahead at full speed. */
+/** Simulated seconds by which one side may be ahead of the other at full speed. */
 const AHEAD_S = 10
 const STILL = matchMedia('(prefers-reduced-motion: reduce)')
 
@@ -28,16 +28,16 @@ const sides = [new Side(new Lab(module)), new Side(new Lab(module))]
 const pictures = []
 const forms = []
 let [presets, catalogue, plots, version, calibrations] = []
-/** What is shown: `shared` scenario, `sides`' own parts, the sender's fingerprints. */
+/** The scenario that is shown: the part `shared` by both sides, and the own part of each of the `sides`. */
 let state = { shared: undefined, sides: undefined }
 let sender
 let clock = 0
 let playing = false
 let seeds
 let generation = 0
-/** Packets that the width of each queue stands for, on both sides. */
+/** For each queue, the number of packets that its width in the pictures stands for, on both sides. */
 let scale
-/** Differences over seeds and their intervals, by row of the table. */
+/** Paired differences over seeds and their intervals, for the table. */
 let replicated = new Intervals()
 
 const speed = () => SPEEDS[$('speed').value]
@@ -45,7 +45,7 @@ const text = (side) => JSON.stringify(scenario(state, side))
 const say = (sentence) => ($('say').textContent = sentence)
 const withPackets = () => speed() <= SEEN_SPEED && !STILL.matches
 
-/** Starts both sides again from the seed; they catch up with `moment` and go on. */
+/** Starts both runs again; they catch up with the simulated time `moment`, and continue. */
 async function restart(moment = 0) {
   const mine = ++generation
   seeds?.abort()
@@ -67,7 +67,7 @@ async function restart(moment = 0) {
   sides.forEach((_, s) => drive(s, mine))
 }
 
-/** Keeps one side moving towards the clock until it is over or started again. */
+/** Advances one side towards the clock until its run is over or was started again. */
 async function drive(s, mine) {
   const side = sides[s]
   while (mine === generation && !side.over) {
@@ -87,16 +87,16 @@ async function drive(s, mine) {
   if (mine === generation) await ended()
 }
 
-/** How far a side may go now: a little ahead of the picture, or at full speed of the other side. */
+/** The simulated time up to which a side may run now: a little ahead of the picture; at full speed, a little ahead of the other side. */
 function goal() {
   const s = speed()
-  // Packets that are on their way to the queue are ahead of it, in a picture that stands still as well.
+  // A picture with packets needs the near future, also while paused: it draws packets on their way to the queue.
   if (!playing && !withPackets()) return clock
   if (s === Infinity) return Math.min(state.duration, Math.min(sides[0].now, sides[1].now) + AHEAD_S)
   return Math.min(state.duration, clock + (withPackets() ? 0.7 * s : 0.1 * s))
 }
 
-/** Both runs are over: fingerprints, and whether they are the sender's. */
+/** When both runs are over: shows their fingerprints, and whether they equal those of the link's sender. */
 async function ended() {
   numbers()
   if (!sides.every((side) => side.over)) return
@@ -117,13 +117,13 @@ function failed(error) {
   else complain(error.message)
 }
 
-/** Puts the engine's sentence at its field, or below the forms. */
+/** Shows the engine's sentence at the field that it names, or else below the forms. */
 function complain(sentence) {
   const found = forms.map((form) => form.complain(sentence))
   $('wrong').textContent = sentence && !found.some(Boolean) ? sentence : ''
 }
 
-/** An edit in a form: checked by the engine, then run again up to this moment. */
+/** Handles an edit in a form: the engine checks the scenario, then both sides run again up to the present time. */
 async function edited(form, path, anew) {
   sender = undefined
   if (path.endsWith('.load')) await asUsers(path)
@@ -144,7 +144,7 @@ async function edited(form, path, anew) {
   if (!sentence) await restart(clock)
 }
 
-/** Users that make a load take its place: measured ones where this traffic was measured, else the engine's estimate. */
+/** Replaces an offered load by a number of users: from a calibration of this traffic if there is one, else from the engine's estimate. */
 async function asUsers(path) {
   const users = path.replace(/load$/, 'users')
   const asked = structuredClone(state)
@@ -159,7 +159,7 @@ async function asUsers(path) {
   build()
 }
 
-/** Makes the forms anew from the state. */
+/** Fills the forms from the state. */
 function build() {
   legend($('legend'), state.shared.traffic)
   headings()
@@ -168,11 +168,11 @@ function build() {
   sides.forEach((_, s) => sideForm(forms[s + 1], state.sides[s], state.shared, catalogue))
 }
 
-/** Path of the discipline of a side's queue of this number. */
+/** Path of the discipline of queue number `q` of a side. */
 const path = (s, q) => queuePath(state.shared.link, sides[s].queues[q])
 const groups = () => state.shared.traffic.length
 
-/** The disciplines above the pictures, where they can be changed. */
+/** Fills the selections of disciplines above the pictures. */
 function headings() {
   const queues = sides.map((_, s) => at(state.sides[s], path(s, 0)))
   queues.forEach((queue, s) => {
@@ -183,7 +183,7 @@ function headings() {
   })
 }
 
-/** Another discipline with its defaults, in all queues of a side that had the old one. */
+/** Handles the choice of another discipline: it replaces the old one, with its defaults, in all queues of the side. */
 function exchanged(s) {
   const before = at(state.sides[s], path(s, 0))?.aqm
   state.sides[s].link.forEach((link, i) => {
@@ -193,7 +193,7 @@ function exchanged(s) {
 }
 
 let [drawn, pictured, plotted] = [performance.now(), 0, 0]
-/** Longest distance of two frames since the page was asked last; for tests. */
+/** Longest time between two frames in ms since a test has reset it, and number of frames; for tests. */
 const frames = (window.frames_ms = { longest: 0, count: 0, first: undefined })
 
 function frame(now) {
@@ -223,7 +223,7 @@ function frame(now) {
   requestAnimationFrame(frame)
 }
 
-/** Moves the clock, but not past what both sides know. */
+/** Advances the clock, at most to the time that both sides have simulated. */
 function tick(seconds) {
   const known = Math.min(sides[0].now, sides[1].now)
   clock = speed() === Infinity ? Math.max(clock, known) : Math.min(clock + Math.min(seconds, 0.1) * speed(), Math.max(clock, known))
@@ -237,14 +237,14 @@ function play(on) {
   $('play').textContent = on ? 'Pause' : 'Play'
 }
 
-/** The table of numbers beside the plots, and the clock. */
+/** Updates the table of numbers and the clock. */
 function numbers() {
   cards($('cards'), sides, state.shared?.traffic ?? [])
   fill($('numbers'), rows(sides, replicated, catalogue?.measures))
   $('clock').textContent = `${clock < 10 ? clock.toFixed(3) : clock.toFixed(1)} s of ${state.duration ?? '–'} s`
 }
 
-/** Ten more seeds on both sides: differences with intervals. */
+/** Runs both sides with ten seeds, for paired differences with intervals. */
 async function moreSeeds() {
   seeds?.abort()
   seeds = new AbortController()
@@ -261,7 +261,7 @@ async function moreSeeds() {
   await replicate(module, made, wanted, done, signal).catch((error) => !signal.aborted && failed(error))
 }
 
-/** Shows a preset, a link or a pasted scenario. */
+/** Shows a preset, a link or a pasted scenario: `next` is its state, `from` the fingerprints and build of its sender. */
 async function show(next, from) {
   sender = from
   state = { ...structuredClone(next), preset: next.preset }
@@ -295,14 +295,14 @@ async function share() {
   say(`${copied ? 'Copied' : 'The address above is'} the link${prints.length === 2 ? '' : ' (without fingerprints: the runs are not over)'}.`)
 }
 
-/** Takes away what a button names. */
+/** Makes the download that a button names. */
 function taken(what) {
   const titles = () => sides.map((_, s) => `${'AB'[s]}  ${title(at(state.sides[s], path(s, 0)))}`)
   const captured = (s, name) => capture(new Lab(module), text(s), name, (part) => say(`capturing ${'AB'[s]}: ${Math.round(part * 100)} %`)).catch(failed)
   take(what, { name: state.preset ?? 'scenario', sides, scenarios: [0, 1].map((s) => scenario(state, s)), plots, pictures, titles, captured, say })
 }
 
-/** A text that somebody gave: a fragment, a link, a scenario. */
+/** Opens a text that the user has given: a fragment, a link or a scenario. */
 async function open(given) {
   try {
     const read = opened(given)
@@ -312,7 +312,7 @@ async function open(given) {
   }
 }
 
-/** A congestion control of the user's own, as the bytes of its module, becomes one of the list. */
+/** Adds a user's own congestion control, given as the bytes of its module, to the list. */
 async function own(bytes) {
   say(`The congestion control ${await give(bytes, [checker, ...sides.map(({ lab }) => lab)])} is in the list of every end system.`)
   catalogue = await checker.ask('catalogue')
@@ -347,14 +347,14 @@ function controls() {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plots.redraw())
 }
 
-/** Another speed: where packets can be seen from now on, the sides must not have run ahead of the picture. */
+/** Handles a change of speed. If packets are drawn from now on, sides that have run far ahead of the picture start again. */
 function paced() {
   showSpeed()
   pictures.forEach((picture) => picture.forget())
   if (state.duration && withPackets() && sides.some((side) => side.now > clock + speed())) restart(clock)
 }
 
-/** A tenth of a second of wall clock forwards or, from the seed again, backwards. */
+/** Steps by a tenth of a second of wall-clock time at the chosen speed; backwards by starting the runs again. */
 function step(sign) {
   play(false)
   const by = 0.1 * Math.min(speed(), state.duration / 10)

@@ -1,10 +1,10 @@
-/** The table of numbers beside the plots. */
+/** The table of numbers next to the plots. */
 
 import { element } from './form.js'
 import { format } from './plots.js'
 import { interval } from './seeds.js'
 
-/** What a side's `figures` are called, their unit, where they stand in a summary, and by what factor. */
+/** The rows of the table: key in a side's `figures`, name, unit, key in a run's summary, and factor from the summary's unit. */
 export const FIGURES = [
   ['queue', 'mean queue', 'packets', 'queue_time_mean_packets', 1],
   ['delay', 'mean queue delay', 'ms', 'queue_delay_mean_s', 1e3],
@@ -16,27 +16,27 @@ export const FIGURES = [
   ['median', 'median response time', 'ms', 'response_p50_s', 1e3],
   ['p90', '90 % responses below', 'ms', 'response_p90_s', 1e3],
 ]
-/** Rows about responses, and those that are known only when a run is over. */
+/** Keys of rows about responses, and keys of rows that are known only at the end of a run. */
 const RESPONSES = ['within', 'median', 'p90']
 const LATE = ['p99', 'loss', 'median', 'p90']
-/** Rows about groups at most. */
+/** Most rows about groups. */
 const MOST_MEDIA = 24
 
 const isNumber = (v) => typeof v === 'number' && Number.isFinite(v)
 const mean = (values) => (values?.length ? values.reduce((sum, v) => sum + v, 0) / values.length : null)
-/** A number times a factor; what is undefined stays so. */
+/** A number times a factor; null if it is not a number. */
 const times = (v, factor) => (isNumber(v) ? v * factor : null)
-/** B − A, undefined where one of them is. */
+/** B − A; null if one of them is not a number. */
 export const difference = (a, b) => (isNumber(a) && isNumber(b) ? b - a : null)
 
-/** A difference with as many digits as what it is of. */
+/** A difference `v` as text, with as many decimals as the numbers `of` that it is the difference of. */
 function like(v, ...of) {
   if (!isNumber(v)) return format(v)
   const digits = Math.max(...of.map((one) => (format(one).split('.')[1] ?? '').length))
   return v.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace(/^-([0.]*)$/, '$1')
 }
 
-/** Rows about the groups' users that a run's summary has: name, and how it is read off a summary; `measures` as the catalogue has them. */
+/** Rows about groups that a run's summary contains, each with a name and a function that reads it from a summary; `measures` are those of the catalogue. */
 function ofGroups(summary, measures) {
   const found = []
   for (const group of Object.keys(summary.datagrams ?? {})) {
@@ -58,16 +58,16 @@ function ofGroups(summary, measures) {
   ]
 }
 
-/** Pairs of summaries under common seeds, and the differences with intervals that follow from them. */
+/** Pairs of summaries with common seeds, and confidence intervals of their paired differences. */
 export class Intervals {
   pairs = []
 
-  /** The summaries of both sides under one more seed. */
+  /** Adds the summaries of both sides for one more seed. */
   add(pair) {
     this.pairs.push(pair)
   }
 
-  /** The difference of what `of` reads off a summary, in words; a number that is undefined under some seed has none. */
+  /** The mean paired difference of the number that `of` reads from a summary, with its interval, as text. If the number is undefined for some seed, the text says so. */
   words(of) {
     if (!this.pairs.length) return ''
     const differences = this.pairs.map(([a, b]) => difference(of(a), of(b)))
@@ -78,7 +78,7 @@ export class Intervals {
   }
 }
 
-/** Name, A, B, difference and its interval over seeds, of every figure. */
+/** The rows of the table, each as name, A, B, difference, and the difference's interval over seeds. */
 export function rows(sides, intervals, measures = []) {
   const line = (name, a, b, words) => [name, format(a), format(b), like(difference(a, b), a, b), words]
   const [a, b] = sides.map((side) => side.figures())
@@ -97,7 +97,7 @@ export function rows(sides, intervals, measures = []) {
   return [...figures, ...media(sides, intervals, measures, line)]
 }
 
-/** What each group got so far; what calls and films were like, once the runs are over. */
+/** Rows about groups: the goodput of each so far, and measures of calls and videos once the runs are over. */
 function media(sides, intervals, measures, line) {
   const summaries = sides.map((side) => side.summary ?? {})
   const goodputs = Object.keys(sides[0].seconds.columns).filter((name) => name.endsWith('.goodput_bytes'))
@@ -107,7 +107,7 @@ function media(sides, intervals, measures, line) {
   return [...found, ...rows].slice(0, MOST_MEDIA)
 }
 
-/** Brings the table's body up to date, touching only what has changed. */
+/** Updates the table's body; only cells that differ are changed. */
 export function fill(body, wanted) {
   while (body.rows.length > wanted.length) body.deleteRow(-1)
   wanted.forEach((cells, r) => {

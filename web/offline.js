@@ -1,4 +1,4 @@
-/** Keeps the page for times without a network: what was fetched once is answered from the cache of this build. */
+/** Service worker that makes the page work offline: it answers requests from a cache of this build's files. */
 
 const CACHE = 'aqmlab-BUILD'
 const FILES = [

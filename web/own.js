@@ -1,14 +1,14 @@
-/** A user's own congestion controls: modules of WebAssembly without imports, which the simulator's module calls through these functions (`crates/web/src/own.rs`). */
+/** A user's own congestion controls: WebAssembly modules without imports. The simulator's module calls them through these functions (`crates/web/src/own.rs`). */
 
 const decoder = new TextDecoder()
-/** Words (of four bytes, to which all of it is aligned) of a window; after it stands what a call is about. */
+/** Size of a window structure in words of four bytes; the other argument of a call (acknowledgement or loss) is copied behind it. */
 const WINDOW = 16
 const MEMORY_PAGE = 65_536
 const MOST_MEMORY = 64 << 20
-/** What a module exports, and of which kind. */
+/** Exports that a module must have, with their kinds. */
 const EXPORTS = { aqmlab_control: 'function', memory: 'memory', __indirect_function_table: 'table' }
 
-/** Why a module is no congestion control; undefined if it may be one. An import could be a clock or a random number, so there is none. */
+/** Why a module cannot be a congestion control; undefined if it can. Imports are refused, because they could be a clock or random numbers. */
 export function unfit(module) {
   const [imported] = WebAssembly.Module.imports(module)
   if (imported) return `that module imports ${imported.module}.${imported.name}: a control is called with all that it may know, build it without imports (make wasm)`
@@ -17,13 +17,13 @@ export function unfit(module) {
   return missing && `that module exports no ${missing}, which a congestion control does: build it with make wasm`
 }
 
-/** A control: its instance, and a page of its memory for what passes. */
+/** A control: its module and instance, and a page of the instance's memory for the arguments of calls. */
 class Own {
   constructor(module) {
     this.module = module
   }
 
-  /** Forgets everything: the next call makes another instance. */
+  /** Discards the instance with all state; the next call makes a new one. */
   forget() {
     this.exports = undefined
   }
@@ -35,7 +35,7 @@ class Own {
     this.exports = exports
   }
 
-  /** Its memory as it is now, in words; it moves when it grows. */
+  /** The instance's memory as words; the buffer is replaced when memory grows. */
   get words() {
     const { buffer } = this.exports.memory
     if (this.seen?.buffer !== buffer) this.seen = new Int32Array(buffer)
@@ -52,7 +52,7 @@ class Own {
     return at
   }
 
-  /** Calls a function of its list. */
+  /** Calls the function at index `place` of the instance's function table. */
   call(place, a, b, c) {
     const answer = this.exports.__indirect_function_table.get(place)(a, b, c)
     if (4 * this.words.length > MOST_MEMORY) throw new Error(`it takes more than ${MOST_MEMORY >> 20} MiB of memory`)
@@ -65,10 +65,10 @@ export class Controls {
   #why = ''
   #seen
 
-  /** @param {() => ArrayBuffer} memory that of the simulator's module. */
+  /** @param {() => ArrayBuffer} memory returns the memory of the simulator's module. */
   constructor(memory) {
     this.memory = memory
-    /** What the simulator's module imports. */
+    /** The functions that the simulator's module imports. */
     this.imports = {
       fresh: () => this.#controls.forEach((own) => own.forget()),
       table: (which) => this.#kept(which, (own) => own.table()),
@@ -86,7 +86,7 @@ export class Controls {
     }
   }
 
-  /** Keeps a module, and answers with its number. */
+  /** Stores a module. Returns its number. */
   add(module) {
     return this.#controls.push(new Own(module)) - 1
   }
@@ -101,7 +101,7 @@ export class Controls {
     return this.#seen
   }
 
-  /** The answer of `work`; 0 if it failed, and then `why` has the sentence. A control that failed begins anew. */
+  /** Returns the result of `work`. After an error it returns 0, `why` gives the sentence, and the control's instance is discarded. */
   #kept(which, work) {
     const own = this.#controls[which]
     try {
@@ -118,7 +118,7 @@ export class Controls {
     return 0
   }
 
-  /** Calls a function about a window, and about what stands in `bytes` bytes at `at`, or a time. */
+  /** Calls a function with a window, and with a structure of `bytes` bytes at `at` or a time `ns`. Copies the structures into the control's memory, and the window back. */
   #about(own, func, state, window, at, bytes, ns) {
     try {
       own.begin()

@@ -4,21 +4,21 @@ import { ROW } from './engine.js'
 
 const [ARRIVED, STARTED, DROPPED, MARKED] = [0, 1, 2, 3]
 const CAUSES = ['early', 'forced', 'overflow', 'superseded']
-/** Height in pixels below which a picture has fewer words. */
+/** Height in pixels below which a picture shows fewer texts. */
 const SMALL = 160
-/** Width of a packet on its way, in pixels; where many are on the way each is narrower. */
+/** Largest and smallest width in pixels of a packet in flight; with many in flight, each is drawn narrower. */
 const WIDEST = 10
 const NARROWEST = 1.5
-/** Queues that the picture has room for. */
+/** Most queues that a picture shows. */
 const MOST_QUEUES = 4
-/** Seconds of wall clock that a packet is seen before the queue and after it. */
+/** Seconds of wall-clock time that a packet is drawn before it reaches the queue and after it has left. */
 const FLIGHT_S = 0.6
-/** Okabe and Ito's colours, told apart by colour-blind eyes. */
+/** Colours of flows, most of them from Okabe and Ito's palette for colour-blind readers. */
 export const FLOWS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#999933', '#882255']
 
 const colour = (event, groups) => FLOWS[(groups > 1 ? event[ROW.group] : event[ROW.user]) % FLOWS.length]
 
-/** One scale for both sides, queue by queue: the larger of what they want, kept while it is no more than halved. */
+/** A common scale of both sides for each queue, in packets: the larger of the two wanted ones. The previous scale stays while it is large enough and at most twice too large. */
 export function commonScale(wanted, before = []) {
   const number = Math.max(...wanted.map((of) => of.length), 1)
   return Array.from({ length: number }, (_, q) => {
@@ -29,7 +29,7 @@ export function commonScale(wanted, before = []) {
 }
 
 export class Picture {
-  /** `dragged(name, packets, queue)` is called when a threshold was moved. */
+  /** `dragged(name, packets, queue)` is called when the user has moved a threshold. */
   constructor(canvas, dragged) {
     this.canvas = canvas
     this.dragged = dragged
@@ -41,7 +41,7 @@ export class Picture {
   }
 
   forget() {
-    /** Packets in each queue by number, and when they were seen to come; what was lost, marked, and by whom. */
+    /** For each queue, the waiting packets by number with their arrival events, and the groups seen; numbers of marked packets; recent drops. */
     this.waiting = []
     this.groups = []
     this.taken = -Infinity
@@ -49,22 +49,22 @@ export class Picture {
     this.losses = []
   }
 
-  /** Packets that the width of each queue of `side` should stand for, before both sides share a scale. */
+  /** The number of packets that the width of each queue of `side` should stand for; both sides' wishes make the common scale. */
   wanted(side, thresholds) {
     return side.queues.slice(0, MOST_QUEUES).map(({ bins }, q) => {
       const seen = bins.most.reduce((most, v) => Math.max(most, v), this.waiting[q]?.size ?? 0)
-      // A limit that is far away is not drawn: what waits would be a line.
+      // A limit far above the backlog is not drawn: the backlog would shrink to a line.
       const limits = (thresholds[q] ?? []).filter(({ name, packets }) => name !== 'limit' || packets < 3 * seen).map(({ packets }) => packets)
       return Math.max(10, ...limits.map((v) => v * 1.15), seen * 1.15)
     })
   }
 
-  /** Which queue of the picture a watched port is; undefined for the way back. */
+  /** Index in the picture of the queue whose port an event is from; undefined for ports of the reverse direction. */
   #place(event) {
     return this.places.get(event[ROW.port])
   }
 
-  /** Brings what waits up to the instant `at`. */
+  /** Updates the waiting packets by the events up to the instant `at`. */
   #follow(events, at) {
     for (const event of events) {
       const place = this.#place(event)
@@ -85,7 +85,7 @@ export class Picture {
     this.losses = this.losses.slice(-60)
   }
 
-  /** Where everything stands: as many queues as there are behind each other on one line. */
+  /** Computes the layout of a picture with `number` queues in series, from left to right. */
   #sizes(number) {
     const { canvas } = this
     const ratio = Math.min(devicePixelRatio || 1, 2)
@@ -106,7 +106,7 @@ export class Picture {
     return { pen, width, height, small, ink, faint, wrong, boxes, line: boxes[0].y + boxes[0].h / 2, back: height * (small ? 0.96 : 0.9) }
   }
 
-  /** Draws the instant `at`, with packets if `speed` (simulated seconds a second) lets them be seen; `thresholds` of each queue, `scale` packets that a queue's width stands for. */
+  /** Draws the instant `at`, with single packets if `packets` is true. `speed` is in simulated seconds per second, `thresholds` are those of each queue, `scale` is the number of packets that each queue's width stands for. */
   draw(side, at, speed, { thresholds, packets, groups, scale, lanes }) {
     const queues = side.queues.slice(0, MOST_QUEUES)
     this.places = new Map(queues.map(({ port }, place) => [port, place]))
@@ -115,7 +115,7 @@ export class Picture {
     pen.clearRect(0, 0, width, height)
     pen.font = '12px system-ui, sans-serif'
     this.most = scale
-    // What a side has not come to yet is not passed over.
+    // Events that the side has not simulated yet must not be skipped.
     if (packets) this.#follow(side.events, Math.min(at, side.now))
     this.#stage(size, queues, packets)
     if (packets) {
@@ -148,7 +148,7 @@ export class Picture {
       pen.font = 'bold 12px system-ui, sans-serif'
       pen.fillText(`${name}${waiting}`, x, y - 18)
       pen.font = '12px system-ui, sans-serif'
-      // The scale, which is common to both sides.
+      // The ends of the scale, in packets.
       pen.fillText(Math.round(this.most[q] ?? 10).toLocaleString('en'), x, y + h + 14)
       pen.fillText('0', x + w - 7, y + h + 14)
       pen.strokeRect(x, y, w, h)
@@ -166,7 +166,7 @@ export class Picture {
     pen.stroke()
   }
 
-  /** Whether more packets wait than were seen to come: after a stretch that went by without single packets. */
+  /** Whether many more packets wait than arrival events were seen, as after a time simulated without packet events. */
   #missed(queue, q, at) {
     if (!queue) return false
     const { t, least } = queue.bins
@@ -175,7 +175,7 @@ export class Picture {
     return (least[last] ?? 0) > 2 * (this.waiting[q]?.size ?? 0) + 2
   }
 
-  /** Each waiting packet a bar, the next to leave at the right. */
+  /** Draws each waiting packet as a bar; the next to leave is at the right. */
   #queue(pen, box, q, groups, lanes, { ink, faint }) {
     const step = box.w / this.most[q]
     const number = lanes?.number ?? 1
@@ -208,10 +208,10 @@ export class Picture {
     }
   }
 
-  /** Packets on their way to a queue, from it, and acknowledgements coming back. */
+  /** Draws packets on their way to and from the queues, and acknowledgements on the reverse path. */
   #flights({ pen, width, boxes, line, back }, events, at, speed, groups) {
     const span = FLIGHT_S * speed
-    // As many as there are on the busiest way, each a little apart from the next.
+    // The width is chosen such that all packets on the busier side of the first queue fit next to each other.
     const seen = events.filter((event) => Math.abs(at - event[ROW.at]) <= span && this.#place(event) === 0)
     const most = Math.max(...[STARTED, ARRIVED].map((what) => seen.filter((event) => event[ROW.what] === what && (what === STARTED) === event[ROW.at] <= at).length), 1)
     const size = Math.min(WIDEST, Math.max(NARROWEST, (0.7 * boxes[0].x) / most))
@@ -230,7 +230,7 @@ export class Picture {
         packet(box.x + box.w + ago * (end - size - box.x - box.w), line, event, this.marked.has(event[ROW.id]))
       } else if (what === ARRIVED && ago < 0) {
         if (place === 0) packet(4 + (1 + ago) * (box.x - 4 - size), line, event)
-        // Traffic that joins the line here; what came through the queue before is seen to leave that.
+        // Only traffic that joins at this queue is drawn; packets from the previous queue are drawn when they leave that one.
         else if (!this.groups[place - 1]?.has(event[ROW.group])) packet(box.x - size - 2, box.y - 30 + (1 + ago) * (line - box.y + 30), event)
       }
     }
@@ -263,7 +263,7 @@ export class Picture {
     if (words.length) pen.fillText(`dropped: ${words.join(', ')}`, width - 4, back - 8)
   }
 
-  /** How full a queue was in the last interval, where single packets are too fast to be seen. */
+  /** Draws the smallest and largest backlog of the last interval, when single packets are too fast to be drawn. */
   #level({ pen, small, ink, boxes, line }, box, { bins, last: second }, q, at) {
     let last = bins.t.length - 1
     while (last > 0 && bins.t[last] > at) last--
@@ -282,13 +282,13 @@ export class Picture {
     const rate = `${second.rate.toFixed(2)} Mbit/s`
     const counts = [`${second.loss} lost/s`, `${second.marks} marked/s`]
     if (boxes.length === 1) pen.fillText(rate, box.x + box.w + 4, line - 5)
-    // A small picture has one line below its queues.
+    // A small picture has room for one line of text below its queues.
     const several = small ? [`${rate}, ${counts[0]}`] : [rate, ...counts]
     const below = boxes.length === 1 ? [counts.join(', ')] : several
     below.forEach((text, i) => pen.fillText(text, box.x, box.y + box.h + 26 + 13 * i))
   }
 
-  /** Draws a queue's thresholds and its average; where the thresholds can be held. */
+  /** Draws a queue's thresholds and its average. Returns the handles by which thresholds can be dragged. */
   #thresholds({ pen, ink }, box, q, thresholds, { bins }) {
     const near = thresholds.filter(({ packets }) => packets <= this.most[q])
     const handles = near.map(({ name, packets }) => ({ name, queue: q, box, x: this.#x(box, q, packets) }))
@@ -303,7 +303,7 @@ export class Picture {
       pen.setLineDash([])
       const words = held ? `${name} ${this.held.packets}` : name
       const half = pen.measureText(words).width / 2
-      // A name that would run into its neighbour's is left out until its line is held.
+      // A name that would overlap its neighbour's is shown only while its line is dragged.
       if (held || now + half + 4 < named) {
         pen.fillText(words, now, box.y - 4)
         named = now - half

@@ -4,7 +4,7 @@
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-/** Plots over time: title, unit, and for each line a name and a function of a side that draws it. */
+/** Functions that read a line's times and values from a side; plots over time have a title, a unit, and such a function for each named line. */
 const seconds =
   (name, factor = 1) =>
   ({ seconds: all }) => ({ t: all.t, values: factor === 1 ? (all.columns[name] ?? []) : (all.columns[name] ?? []).map((v) => v && v * factor) })
@@ -33,7 +33,7 @@ const OVER_TIME = [
   },
 ]
 
-/** Title of the plot that a lesson points at. */
+/** Title of the plot that stands next to the three numbers. */
 const LESSON = 'How long packets wait (queue delay)'
 /** Lengths of the time axis in seconds; the axis grows with the run. */
 const ENDS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600]
@@ -67,7 +67,7 @@ function more(sides) {
   return [...queues, ...media].slice(0, MOST_MORE)
 }
 
-/** A number as people read it: large ones without a fraction, small ones with two digits. */
+/** A number as text: large ones without a fraction, small ones with two significant digits. */
 function format(v) {
   if (v == null || Number.isNaN(v)) return '–'
   if (Math.abs(v) >= 100) return Math.round(v).toLocaleString('en')
@@ -101,7 +101,7 @@ function joined(sides, lines) {
   const column = ({ t: own, values }) => {
     if (common) return values.concat(Array(t.length - values.length).fill(null))
     const known = new Map(own.map((at, i) => [at, values[i]]))
-    // Undefined: the line goes on to the next point; null would be a gap.
+    // In uPlot undefined joins the points around it; null would make a gap.
     return t.map((at) => known.get(at))
   }
   return [t, ...found.map(column)]

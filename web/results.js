@@ -1,4 +1,4 @@
-/** Finished result folders that `aqmlab lab` shows, read-only. */
+/** Shows finished result folders, which `aqmlab lab` serves read-only. */
 
 import { element } from './form.js'
 import { format } from './plots.js'
@@ -10,10 +10,10 @@ function table(caption, heads, rows) {
   return element('table', {}, element('caption', {}, caption), head, element('tbody', {}, ...rows))
 }
 
-/** How dark a cell is: 0 for the least, 1 for the largest. */
+/** Shade of a cell of the heat map: 0 for the smallest value, 1 for the largest. */
 const shade = (value, least, most) => (most > least ? (value - least) / (most - least) : 0)
 
-/** A sweep over two axes as a heat map with intervals; over one or none as a table. */
+/** A sweep as a table of means with intervals, shaded as a heat map. */
 function sweep({ figure, columns, rows }) {
   const values = rows.flatMap(({ cells }) => cells.map((of) => of?.mean)).filter(Number.isFinite)
   const [least, most] = [Math.min(...values), Math.max(...values)]

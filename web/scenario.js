@@ -1,4 +1,4 @@
-/** What the page is about: two scenarios that differ in their sides. As JSON for the engine, TOML for files, a fragment for links. */
+/** The page's state, two scenarios with a shared part and a part for each side; converts it to JSON for the engine, TOML for files and fragments for links. */
 
 import { read as readToml } from './toml.js'
 
@@ -18,7 +18,7 @@ function merged(shared, own) {
   return out
 }
 
-/** What a page records: what it draws, and no logs, so that memory does not grow. */
+/** The page's settings of `record`: only what it draws, and no logs, so that memory does not grow. */
 const RECORD = { samples: false, responses: false, datagrams: false, goodput: true }
 
 /** The scenario of side 0 or 1 as the engine reads it. */
@@ -33,7 +33,7 @@ export function at(object, path) {
   return path.split('.').reduce((value, name) => (value == null ? undefined : value[name]), object)
 }
 
-/** Sets it; undefined and the empty text remove it. Makes tables of bare names on the way. */
+/** Sets a value by its path; undefined or an empty text removes it. Missing tables and lists on the path are made. */
 export function set(object, path, value) {
   const names = path.split('.')
   const last = names.pop()
@@ -47,7 +47,7 @@ export function set(object, path, value) {
   else place[last] = value
 }
 
-/** What a typed text means: a number, a list or a table (JSON) where it is one, else the text (the engine reads units). */
+/** The value of a typed text: a number, a list or a table (JSON) if the text is one, else the text itself (the engine parses units). */
 export function meant(text) {
   const trimmed = text.trim()
   if (/^[[{]/.test(trimmed)) {
@@ -94,10 +94,10 @@ export function fragment(shareable) {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** A line of a TOML text: no link and no fragment has one. */
+/** Matches a line of TOML: a table header or a key with a value. Links and fragments contain no such line. */
 const TOML_LINE = /^\s*(\[\[?[\w."' -]+\]|[\w."'-]+\s*=\s*[^\s=])/m
 
-/** What a fragment, a link or a scenario as JSON or TOML says; an Error with one sentence if that is nothing. */
+/** Reads the state from a fragment, a link, or a scenario as JSON or TOML; throws an Error with one sentence if the text is none of these. */
 export function opened(text) {
   if (text.length > MOST_TEXT) throw new Error(`that text has ${text.length} characters, more than ${MOST_TEXT}`)
   const trimmed = text.trim()
@@ -122,7 +122,7 @@ function decoded(text) {
   }
 }
 
-/** A file as `aqmlab run` reads it; `aqmlab break` writes the fingerprint of its run above it. */
+/** Reads a TOML file as `aqmlab run` does. Files of `aqmlab break` have the fingerprint of their run in a comment at the top. */
 function ofFile(text) {
   const read = readToml(text)
   if (read.sweep || read.group) throw new Error('that file holds several scenarios: run it with aqmlab run')
@@ -132,13 +132,13 @@ function ofFile(text) {
   return { state: ofScenario(found), fingerprints: print ? [print[1], print[1]] : [], build: print?.[2] }
 }
 
-/** One scenario as both sides. */
+/** A state in which both sides have the same disciplines as one scenario. */
 function ofScenario(read) {
   const own = () => ({ link: read.link.map(({ forward }) => ({ forward: forward ?? 'droptail' })) })
   return { shared: read, sides: [own(), own()] }
 }
 
-/** Checks the outline; what stands in it the engine checks. */
+/** Checks the structure of a state; the engine checks the values later. */
 function known(read) {
   const state = read?.state
   const lists = [state?.shared?.link, state?.shared?.traffic, state?.sides]
@@ -149,14 +149,14 @@ function known(read) {
   return { state: { preset: text(state.preset, 64), shared: state.shared, sides: state.sides }, build: text(read.build, 16), fingerprints: prints }
 }
 
-/** Path of the discipline of a queue, named as `link.direction`; without a queue, of the first link's forward one. */
+/** Path of the discipline of a queue, whose name is `link.direction`; without a queue, that of the first link's forward direction. */
 export function queuePath(links, queue) {
   const [name, direction] = (queue?.name ?? '.forward').split(/\.(?=\w+$)/)
   const link = links.findIndex((of) => (of.name ?? 'bottleneck') === name)
   return `link.${Math.max(link, 0)}.${direction}`
 }
 
-/** Thresholds of each of a side's disciplines that are given in packets. */
+/** For each queue of a side, the thresholds of its discipline that are given as numbers of packets. */
 export function thresholds(own, links, queues) {
   return (queues.length ? queues : [undefined]).map((queue) => {
     const discipline = at(own, queuePath(links, queue)) ?? {}

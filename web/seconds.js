@@ -1,8 +1,8 @@
-/** Columns with a row for each second; where there are too many, each row is the mean of two, four, … seconds. */
+/** Time series with a row for each second. When there are too many rows, each becomes the mean of two, four, … seconds. */
 
 const MOST_ROWS = 1_800
 
-/** The mean of those that are numbers; null without one. */
+/** The mean of the values that are not null or undefined; null if there is none. */
 function mean(values) {
   const known = values.filter((v) => v != null)
   return known.length ? known.reduce((sum, v) => sum + v, 0) / known.length : null
@@ -12,13 +12,13 @@ const halved = (column) => Array.from({ length: column.length / 2 }, (_, i) => m
 
 export class Seconds {
   t = []
-  /** By name, as long as `t`. */
+  /** Values by name of the series, one for each time in `t`. */
   columns = {}
-  /** Seconds of a row. */
+  /** Number of seconds that a row covers. */
   width = 1
   #waiting = []
 
-  /** The second that begins at `at`: numbers by name, null for none. A name may come later than others. */
+  /** Adds the second that begins at `at`: `row` has numbers by name, null for no value. Later rows may have new names. */
   add(at, row) {
     this.#waiting.push(row)
     if (this.#waiting.length < this.width) return

@@ -1,23 +1,23 @@
-/** One side's run: what was seen of it so far, in memory that does not grow with what it simulates. */
+/** One side's run, and the observations of it so far, in memory that does not grow with the run. */
 
 import { ROW } from './engine.js'
 import { Seconds } from './seconds.js'
 
-/** Bins that a whole run is drawn with. */
+/** Number of time bins in which a whole run is drawn. */
 const BINS = 1_500
-/** Packets whose coming is remembered, to know how long each waited. */
+/** Most packets whose arrival time is stored to compute their waiting time. */
 const MOST_WAITING = 20_000
-/** Events of packets that are kept for the picture. */
+/** Most packet events that are kept for the picture. */
 const MOST_EVENTS = 12_000
 
-/** Gauges drawn as the average queue, and as the probability: the first that a discipline shows. */
+/** Names of gauges drawn as the average queue, and as the probability: the first that a discipline has. */
 const AVERAGES = ['avg', 'avg_total', 'scalable_packets']
 const PROBABILITIES = ['p', 'p_b', 'p_drop', 'p_base', 'accu_prob', 'max_p']
 const [ARRIVED, STARTED, DROPPED] = [0, 1, 2]
 const CAUSES = ['early', 'forced', 'overflow', 'superseded']
 
 const first = (gauges, names) => gauges[names.find((name) => name in gauges)]
-/** A number times a factor; what is undefined stays so. */
+/** A number times a factor; null if it is not a number. */
 const times = (v, factor) => (typeof v === 'number' ? v * factor : null)
 const sum = (values) => values.reduce((all, v) => all + v, 0)
 
@@ -34,23 +34,23 @@ export class Side {
     this.look = undefined
     this.memory = 0
     this.events = []
-    /** Queues that packets cross one after the other: name, place among the watched ports, bins, what the last second had. */
+    /** The queues in the order of the path, each with its name, the index of its port, bins, and the measures of the last second. */
     this.queues = []
     this.seconds = new Seconds()
-    /** Of the first queue, where single packets were seen: when those in it came, and the mean wait by interval. */
+    /** For the first queue, from packet events: arrival times of waiting packets, and sum and number of waiting times by bin. */
     this.came = new Map()
     this.waits = []
-    /** Packets that were seen to be dropped there. */
+    /** Number of packets that the first queue dropped, from packet events. */
     this.dropped = 0
     this.totals = { drops: 0, marks: 0 }
   }
 
-  /** The queue that the plots are about. */
+  /** Bins of the first queue, which the plots show. */
   get bins() {
     return this.queues[0]?.bins ?? emptyBins()
   }
 
-  /** Begins a run of this scenario from its seed. */
+  /** Starts a run of this scenario from time zero. */
   async start(text, duration) {
     this.run = (this.run ?? 0) + 1
     this.forget()
@@ -58,7 +58,7 @@ export class Side {
     await this.lab.ask('start', { text, bin: Math.max(duration / BINS, 0.003) })
   }
 
-  /** Moves towards `until`; whether it is there. What an older run answers is dropped. */
+  /** Advances towards `until`. Returns whether it is reached. Answers of an older run are discarded. */
   async advance(until, packets) {
     const run = this.run
     const seen = await this.lab.ask('watch', { until, packets })
@@ -90,7 +90,7 @@ export class Side {
     if (this.events.length > MOST_EVENTS) this.events.splice(0, this.events.length - MOST_EVENTS)
   }
 
-  /** Takes the waiting time of a packet that leaves the first queue into the mean of its interval. */
+  /** Adds the waiting time of a packet that leaves the first queue to its bin. */
   #wait(event) {
     const [at, what, id] = [event[ROW.at], event[ROW.what], event[ROW.id]]
     if (what === ARRIVED && this.came.size < MOST_WAITING) this.came.set(id, at)
@@ -105,14 +105,14 @@ export class Side {
     mean.number++
   }
 
-  /** The mean wait of the packets that were seen, ms. */
+  /** Mean waiting time in ms over the packets with events. */
   #seen() {
     const bins = this.waits.filter(Boolean)
     const number = sum(bins.map((of) => of.number))
     return number ? sum(bins.map((of) => of.sum)) / number : null
   }
 
-  /** How long packets waited in the first queue, ms: by short intervals where single packets were seen, else by seconds. */
+  /** Mean waiting times in the first queue over time, ms: for each bin where there were packet events, else for each second. */
   delays() {
     const fine = this.waits.flatMap((of, bin) => [[((bin + 0.5) / BINS) * this.duration, of.sum / of.number]])
     const { t, width, columns } = this.seconds
@@ -141,7 +141,7 @@ export class Side {
     }
   }
 
-  /** Figures for the table beside the plots: of the end of the run, or of what was seen so far. */
+  /** The numbers of the table: from the summary at the end of the run, before that from the observations so far. */
   figures() {
     const s = this.summary
     const mean = (values) => (values.length ? sum(values) / values.length : null)
@@ -164,7 +164,7 @@ export class Side {
 
 const emptyBins = () => ({ t: [], least: [], most: [], average: [], probability: [] })
 
-/** The watched ports of the first one's direction; the others are only the way back. */
+/** The ports with the direction of the first port; the others are of the reverse path. */
 function queues(ports) {
   const direction = (name) => name.slice(name.lastIndexOf('.') + 1)
   const way = direction(ports[0].name)

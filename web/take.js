@@ -1,9 +1,9 @@
-/** What can be taken away: files made here, of what was seen and of the scenario. */
+/** Files for download: scenarios, data, plots, captures and films. */
 
 import { element } from './form.js'
 import { toml } from './scenario.js'
 
-/** Largest capture that a tab makes. */
+/** Largest capture that a tab makes, in bytes. */
 const MOST_PCAP = 64 << 20
 
 export function save(name, parts, type) {
@@ -13,7 +13,7 @@ export function save(name, parts, type) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-/** Both sides second by second; of a long run, means of several. */
+/** The time series of both sides as CSV, with a row for each second, or for several in a long run. */
 export function csv(sides) {
   const names = ['rate', 'delay', 'early', 'forced', 'overflow', 'superseded', 'marks']
   const units = { rate: 'throughput_mbit_per_s', delay: 'queue_delay_ms', marks: 'marks' }
@@ -23,7 +23,7 @@ export function csv(sides) {
   return `${['second', ...heads].join(',')}\n${lines.join('\n')}\n`
 }
 
-/** All plots below each other as one picture. */
+/** Saves all visible plots as one PNG picture, one below the other. */
 export function png(plots, name) {
   const canvases = plots.filter((plot) => !plot.root.parentElement.hidden).map((plot) => plot.root.querySelector('canvas'))
   const out = element('canvas', { width: Math.max(...canvases.map((c) => c.width)), height: canvases.reduce((h, c) => h + c.height, 0) })
@@ -38,12 +38,12 @@ export function png(plots, name) {
   out.toBlob((blob) => save(name, [blob], 'image/png'))
 }
 
-/** Seconds of a film. */
+/** Duration of a film in seconds. */
 const FILM_S = 8
 /** Height of the titles above the pictures, in pixels. */
 const FILM_TITLE = 32
 
-/** A film of both moving pictures side by side, as they are seen from now on, with a title each. */
+/** Records a film of both moving pictures next to each other, from now on, with a title above each. */
 export function film(canvases, titles, name, say) {
   const kind = ['video/webm;codecs=vp9', 'video/webm'].find((type) => window.MediaRecorder?.isTypeSupported(type))
   if (!kind) return say('this browser records no film')
@@ -84,7 +84,7 @@ function node(tag, properties, text) {
   return made
 }
 
-/** Lines of the plots as a drawing without a browser's help. */
+/** The plots as an SVG drawing, made from their data. */
 export function svg(plots) {
   const [width, height, left] = [720, 200, 60]
   const shown = plots.filter((plot) => !plot.root.parentElement.hidden)
@@ -112,7 +112,7 @@ export function svg(plots) {
   return new XMLSerializer().serializeToString(root)
 }
 
-/** Makes the files that a button names, of both sides of the page, and says how they are used or why there are none. */
+/** Makes the files that a button names, for both sides, and shows how to use them or why they could not be made. */
 export function take(what, page) {
   const { sides, scenarios, plots, pictures, titles, captured, say } = page
   const name = (side) => `${page.name}-${'ab'[side]}`
@@ -138,7 +138,7 @@ export function take(what, page) {
   if (what === 'toml') say(`Run them with: aqmlab run ${name(0)}.toml && aqmlab run ${name(1)}.toml`)
 }
 
-/** Runs a scenario whole in a worker of its own and saves what its capture holds; `progress` gets the share that is done. */
+/** Runs a whole scenario in a worker of its own and saves its capture; `progress` is called with the share of the run that is done. */
 export async function capture(lab, text, name, progress) {
   try {
     const { chunks } = await lab.ask('whole', { text, pcap: MOST_PCAP }, progress)

@@ -1,8 +1,8 @@
-/** Reads scenarios as TOML: what `aqmlab run` reads and this page writes. */
+/** Reads scenarios in TOML, as `aqmlab run` does and as this page writes them. */
 
 import { parse } from 'smol-toml'
 
-/** What a TOML text holds; an Error with one sentence if it cannot be read. */
+/** Parses a TOML text; throws an Error with one sentence if it is malformed. */
 export function read(text) {
   try {
     return parse(text)

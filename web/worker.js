@@ -1,8 +1,8 @@
-/** One laboratory in its own thread: answers each message with one, {id, answer} or {id, refused | failed | trapped}. */
+/** Worker with one engine: answers each message with {id, answer} or {id, refused | failed | trapped}; a whole run also sends {id, part}. */
 
 import { Engine, OwnFailed, Refused } from './engine.js'
 
-/** Wall-clock milliseconds after which a worker answers, however far it came. */
+/** Wall-clock time in ms after which a step of a run ends and is answered. */
 const SLICE_MS = 25
 const EVENTS = 20_000
 
@@ -18,7 +18,7 @@ function watch({ until, packets }) {
   return { now, look, packets: engine.packets(), memory: engine.memoryBytes() }
 }
 
-/** A whole run, in slices so that a page may be told how far it is. */
+/** Carries out a whole run, in twenty slices, each of which reports the share that is done. */
 function whole({ text, pcap }, id) {
   const chunks = []
   if (pcap) engine.startCapture(text)

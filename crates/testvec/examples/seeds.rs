@@ -1,7 +1,7 @@
-//! Searches for seeds under which each case of a discipline (those named as arguments, or all)
-//! shows every behaviour that a run with forty times its packets shows: `cargo run --release -p
-//! aqmlab-trial --example seeds -- red`. For each case that does not, it prints the best seed and
-//! the behaviours still missing.
+//! Searches for seeds with which each case of a discipline (those named as arguments, or all) shows
+//! every behaviour that a run with forty times as many packets shows. For each case that does not,
+//! it prints the best seed and the behaviours still missing. To run it:
+//! `cargo run --release -p aqmlab-testvec --example seeds -- red`
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 const SEEDS: u64 = 3_000;
 
-/// The behaviours of `all` that `case` does not show under `seed`.
+/// The behaviours of `all` that `case` does not show with `seed`.
 fn missing(case: &Case, seed: u64, all: &BTreeSet<String>) -> Vec<String> {
     let trial = Case { seed, ..case.clone() }.run().expect("the case runs");
     all.difference(&shown(&trial)).cloned().collect()

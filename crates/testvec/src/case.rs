@@ -1,4 +1,4 @@
-//! One trial as data.
+//! The description of one trial, read from JSON.
 
 use aqm::{Entry, Registry};
 use packet::params::unknown;
@@ -8,14 +8,14 @@ use serde_json::{Map, Value as Json, json};
 use crate::traffic::{Traffic, arrivals};
 use crate::{Trial, parameters, words};
 
-/// Whose random stream, before what line, meets which packets.
+/// The description of a trial: a discipline with its parameters, a line, a seed and the arrivals.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// What the case shows, in a few words.
     pub title: String,
     /// The discipline.
     pub entry: &'static Entry,
-    /// Its parameters as a user writes them.
+    /// Parameters of the discipline as a user writes them.
     pub parameters: Map<String, Json>,
     /// Rate of the line.
     pub rate: Rate,
@@ -48,9 +48,10 @@ const KEYS: [&str; 10] = [
 ];
 
 impl Case {
-    /// Reads a case of a discipline of the registry. Missing keys: parameters {}, line_bits_per_s 10000000, seed 1, packets 60,
-    /// flows 7, load 1, headers false; the last four say how random packets are drawn where there
-    /// is no list `arrivals` of {"at_ns", "packet"}.
+    /// Reads a case for a discipline of the registry. Defaults of missing keys: parameters {},
+    /// line_bits_per_s 10000000, seed 1, packets 60, flows 7, load 1, headers false. The last four
+    /// describe the random packets that arrive if there is no list `arrivals` of {"at_ns",
+    /// "packet"}.
     ///
     /// # Errors
     /// One sentence that names the key at fault and the remedy.
@@ -61,7 +62,7 @@ impl Case {
         Case::of(entry, object)
     }
 
-    /// A case of this discipline.
+    /// Reads a case for this discipline.
     pub(crate) fn of(
         entry: Option<&'static Entry>,
         object: &Map<String, Json>,
@@ -108,15 +109,15 @@ impl Case {
         })
     }
 
-    /// The random stream its discipline draws from.
+    /// The random stream that the discipline draws from.
     pub fn stream(&self) -> Rng {
         Rng::named(self.seed, "draws")
     }
 
-    /// Carries it out, until nothing waits.
+    /// Carries out the trial until no packet waits.
     ///
     /// # Errors
-    /// One sentence: parameters that do not build, or a trial without end.
+    /// One sentence, if the discipline refuses its parameters or the trial does not end.
     pub fn run(&self) -> Result<Trial, String> {
         let parameters = json!(self.parameters);
         let discipline = parameters::construct(self.entry, &parameters, self.rate)?;

@@ -11,14 +11,14 @@ use crate::parameters::unread;
 use crate::random_calls::{Done, drive};
 use crate::suite;
 
-/// Strings of random bytes that become calls.
+/// Number of random byte strings that are turned into calls.
 const STRINGS: u64 = 200;
 
-/// Checks a discipline; `notify` is called with the name of each step. Returns JSON: `name`; `sets`
-/// of parameters that were tried; `checks`, each with `name`, `says` and `broken` (null, or a
-/// sentence with the `parameters` under which it was broken); `happened` (packets sent and dropped,
-/// and marks, in the random calls); and `vectors`, the document of its test vectors, null if there
-/// is none.
+/// Checks a discipline; `notify` is called with the name of each step. Returns JSON: `name`;
+/// `sets`, the number of parameter sets that were tried; `checks`, each with `name`, `says` (the
+/// property in words) and `broken` (null, or a sentence and the `parameters` with which it fails);
+/// `happened` (numbers of packets sent, dropped and marked in the random calls); and `vectors`, the
+/// document of its test vectors, or null if they cannot be made.
 pub fn check(entry: &'static Entry, notify: &mut dyn FnMut(&str)) -> Json {
     let tried = sets(entry);
     let mut checks = Vec::new();
@@ -63,7 +63,7 @@ fn row(name: &str, says: &str, broken: Option<(String, Option<&Written>)>) -> Js
     json!({"name": name, "says": says, "broken": broken})
 }
 
-/// The first set of parameters under which a law is broken, and how.
+/// The first set of parameters with which a law is broken, and a sentence on how.
 fn broken<'a>(
     law: &Law,
     entry: &Entry,
@@ -72,7 +72,8 @@ fn broken<'a>(
     tried.iter().find_map(|set| Some((law.check(entry, set).err()?, Some(set))))
 }
 
-/// What random calls did, and how the first of them broke something.
+/// Drives the discipline by random calls. Returns counts, and a sentence on the first property that
+/// was broken, if any.
 fn random(entry: &'static Entry) -> (Done, Option<String>) {
     let mut all = Done::default();
     for n in 0..STRINGS {

@@ -1,4 +1,4 @@
-//! What a trial shows of a discipline, to be held against what a much longer one shows.
+//! The behaviours that a trial shows of a discipline, for comparison with a much longer trial.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use packet::Event;
 use crate::case::Arrivals;
 use crate::{Case, Trial, What};
 
-/// How many times the packets a longer trial has.
+/// Factor on the number of packets of a longer trial.
 const LONGER: u32 = 40;
 
-/// Everything of a kind that happens in a trial: which call reported what and why, which call
-/// drew numbers or kept a waiting packet back, which gauge moved.
+/// The kinds of behaviour in a trial, in words: the calls, their marks and drops with the reasons,
+/// calls that drew random numbers or held back a waiting packet, and gauges that changed.
 pub fn shown(trial: &Trial) -> BTreeSet<String> {
     let mut shown = BTreeSet::new();
     for call in trial.calls() {
@@ -39,7 +39,7 @@ pub fn shown(trial: &Trial) -> BTreeSet<String> {
     shown
 }
 
-/// This case with forty times the packets, if its packets are random.
+/// The same case with forty times as many packets, if its packets are random.
 pub fn longer(case: &Case) -> Case {
     let mut case = case.clone();
     if let Arrivals::Random(traffic) = &mut case.arrivals {

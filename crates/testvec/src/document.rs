@@ -15,7 +15,7 @@ pub const FORMAT: &str = "aqmlab vectors 1";
 
 type Pairs = Vec<(&'static str, String)>;
 
-/// A table in the order of `pairs`; the values are JSON already.
+/// A JSON object with keys in the order of `pairs`, whose values are JSON already.
 fn table(pairs: &[(&'static str, String)]) -> String {
     let pairs: Vec<String> = pairs.iter().map(|(k, v)| format!("\"{k}\": {v}")).collect();
     format!("{{{}}}", pairs.join(", "))
@@ -53,7 +53,7 @@ fn sent(packet: &Packet) -> String {
     table(&pairs)
 }
 
-/// One call on one line.
+/// A call as one line of JSON.
 pub fn call(call: &Call) -> String {
     let word = format!("\"{}\"", call.what.word());
     let mut pairs = vec![("at_ns", call.at.nanos().to_string()), ("call", word)];
@@ -79,7 +79,7 @@ pub fn call(call: &Call) -> String {
     table(&pairs)
 }
 
-/// The whole document: `entry`'s cases with their trials.
+/// The whole document of a discipline: its cases with the calls of their trials.
 pub fn write(entry: &Entry, cases: &[(Case, Trial)]) -> String {
     let mut text = String::from("{\n");
     for (key, value) in
@@ -111,10 +111,10 @@ fn one(case: &Case, trial: &Trial) -> String {
     text
 }
 
-/// A document read back.
+/// Reads a document.
 ///
 /// # Errors
-/// It is not JSON, or not of this format.
+/// A sentence, if the text is not JSON or not of this format.
 pub fn read(text: &str) -> Result<Json, String> {
     let json: Json = serde_json::from_str(text).map_err(|e| format!("not JSON: {e}"))?;
     match json["format"].as_str() {

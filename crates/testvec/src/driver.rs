@@ -1,29 +1,30 @@
-//! The line that serves a discipline, and the record of every call it makes.
+//! A line that drives a discipline, and the record of all calls.
 
 use aqm::{Cx, Discipline};
 use packet::{Event, Instant, Packet, Rate, Rng};
 
-/// More calls than anybody reads: a trial that reaches it has periodic updates through an idle
-/// time without measure, and ends with an error.
+/// Limit of the number of calls. A trial that reaches it, such as one with periodic updates during
+/// a very long idle time, ends with an error.
 pub const MAX_CALLS: usize = 2_000_000;
 
-/// More draws than a call can need: a discipline beyond it has put another stream in place of
-/// the one it was handed.
+/// Limit of the number of draws in a call. A discipline that exceeds it has replaced the random
+/// stream that it was given.
 const MAX_DRAWS: usize = 1 << 20;
 
-/// The kind of a call to a discipline.
+/// A call of a discipline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
     /// A packet arrives.
     Enqueue(Packet),
-    /// The line is free; the answer, with the ECN field it leaves with. None starts an idle time.
+    /// The line is free. The result is the packet with its new ECN field; `None` starts an idle
+    /// time.
     Dequeue(Option<Packet>),
-    /// The periodic update, or the wake-up that a shaper has scheduled.
+    /// The discipline's scheduled tick: a periodic update, or a time set by a shaper.
     Tick,
 }
 
 impl What {
-    /// The call's name in the format.
+    /// The name of the call in the file format.
     pub const fn word(&self) -> &'static str {
         match self {
             What::Enqueue(_) => "enqueue",
@@ -33,28 +34,28 @@ impl What {
     }
 }
 
-/// One call and all that came of it.
+/// A recorded call and its effects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// Time of the event.
+    /// Time of the call.
     pub at: Instant,
-    /// The call and its answer.
+    /// The kind of call, with its packet or result.
     pub what: What,
-    /// The uniform numbers in [0, 1) taken from the random stream, in order.
+    /// The uniform numbers in [0, 1) that the discipline drew from the random stream, in order.
     pub draws: Vec<f64>,
-    /// What was reported, in order.
+    /// The events that the discipline reported, in order.
     pub events: Vec<Event>,
     /// The gauges that changed, with their new values.
     pub state: Vec<(&'static str, f64)>,
-    /// Whether something waits after the call.
+    /// Whether any packet waits after the call.
     pub waits: bool,
 }
 
-/// A discipline before a line of constant rate.
+/// A discipline with a line of constant rate.
 ///
-/// The line dequeues when a transmission ends and, while it is idle, after an arrival or a tick
-/// that leaves something waiting. At one instant ticks come first, then the end of a transmission,
-/// then arrivals in their order.
+/// The line dequeues at the end of each transmission. While it is idle, it dequeues after an
+/// arrival or a tick if a packet waits then. At one instant, ticks come first, then the end of a
+/// transmission, then arrivals in their order.
 pub struct Trial {
     discipline: Box<dyn Discipline>,
     rate: Rate,
@@ -65,7 +66,7 @@ pub struct Trial {
     calls: Vec<Call>,
 }
 
-/// The uniform numbers that were drawn from a stream between these two states of it.
+/// The uniform numbers that were drawn from a stream between two of its states.
 fn draws(before: Rng, after: &Rng) -> Vec<f64> {
     let mut stream = before;
     let mut draws = Vec::new();
@@ -83,7 +84,8 @@ fn gauges(discipline: &dyn Discipline) -> Vec<(&'static str, f64)> {
 }
 
 impl Trial {
-    /// `discipline` before a resting line of `rate` at time zero, drawing from `rng`.
+    /// A trial of `discipline` with an idle line of `rate` at time zero and the random stream
+    /// `rng`.
     pub fn new(discipline: Box<dyn Discipline>, rate: Rate, rng: Rng) -> Self {
         let first = gauges(&*discipline);
         let (state, calls) = (first.clone(), Vec::new());
@@ -94,12 +96,12 @@ impl Trial {
     pub fn first_state(&self) -> &[(&'static str, f64)] {
         &self.first
     }
-    /// Every call so far.
+    /// All calls so far.
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }
 
-    /// Runs what is due until `packet.arrived` and lets the packet arrive.
+    /// Runs all events up to `packet.arrived`, then enqueues the packet.
     ///
     /// # Errors
     /// The trial has made [`MAX_CALLS`] calls.
@@ -115,13 +117,13 @@ impl Trial {
         Ok(())
     }
 
-    /// Runs everything until the line rests and nothing waits.
+    /// Runs until the line is idle and no packet waits.
     ///
     /// # Errors
     /// As [`Trial::arrive`].
     ///
     /// # Panics
-    /// If the discipline holds packets back and schedules no tick.
+    /// If packets wait at an idle line and the discipline has no tick scheduled.
     pub fn finish(&mut self) -> Result<(), String> {
         loop {
             let waits = self.discipline.backlog().packets > 0;
@@ -133,7 +135,7 @@ impl Trial {
         }
     }
 
-    /// Ticks and ends of transmissions up to `now`, in order of time.
+    /// Runs ticks and ends of transmissions up to `now`, in order of time.
     fn advance(&mut self, now: Instant) -> Result<(), String> {
         loop {
             if self.calls.len() >= MAX_CALLS {
@@ -157,8 +159,8 @@ impl Trial {
         }
     }
 
-    /// An idle line dequeues only if something waits: an arrival that is dropped at an idle line
-    /// does not begin a second idle time.
+    /// Dequeues if the line is idle and a packet waits. Without a packet it must not call: the
+    /// discipline would see the begin of a second idle time.
     fn ask_if_resting(&mut self, now: Instant) {
         if self.busy_until.is_none() && self.discipline.backlog().packets > 0 {
             self.ask(now);
@@ -182,7 +184,7 @@ impl Trial {
         self.calls.push(Call { at: now, what, draws, events, state, waits });
     }
 
-    /// The gauges that differ from those after the last call.
+    /// The gauges that have changed since the previous call.
     fn changes(&mut self) -> Vec<(&'static str, f64)> {
         let now = gauges(&*self.discipline);
         assert_eq!(now.len(), self.state.len(), "a discipline always shows the same gauges");

@@ -1,12 +1,12 @@
-//! One discipline before a line, without end systems: its calls, its random draws and its
-//! decisions, recorded so that another implementation can be compared with it.
+//! One discipline with a line, without end systems: its calls, its random draws and its decisions
+//! are recorded, so that another implementation can be compared with it.
 //!
 //! Reading order: [`Trial`] (drives a discipline and records every [`Call`]), [`traffic`] (random
-//! packets that visit a discipline's branches), [`Case`] (one trial as data), [`document`] (the
-//! format, which `vectors/README.md` explains), [`suite`] (the cases of a registry entry),
-//! [`coverage`] (what a case shows), [`laws`] and [`random_calls`] (what holds for every discipline),
-//! [`check`] (all of it, of one). [`parameters`] between JSON and the registry's tables serve
-//! scenarios too.
+//! packets that exercise a discipline's branches), [`Case`] (the description of a trial),
+//! [`document`] (the file format, see `vectors/README.md`), [`suite`] (the cases of a registry
+//! entry), [`coverage`] (the behaviours that a case shows), [`laws`] and [`random_calls`]
+//! (properties of every discipline), [`check`] (all checks of one discipline). [`parameters`]
+//! converts parameters between JSON and the registry's tables, for scenarios too.
 
 pub mod case;
 pub mod check;
@@ -25,8 +25,7 @@ pub use driver::{Call, MAX_CALLS, Trial, What};
 pub use parameters::build;
 pub use words::{packet, packet_json};
 
-/// Carries out the trial that `request` (JSON) describes and answers with a [`document`] of that
-/// one case.
+/// Carries out the trial that `request` (JSON) describes. Returns a [`document`] of that one case.
 ///
 /// # Errors
 /// One sentence that names the key at fault and the remedy.

@@ -1,4 +1,4 @@
-//! Parameters between JSON and the registry's tables.
+//! Conversion of parameters between JSON and the registry's tables.
 
 use aqm::{Discipline, Entry, Line, Registry};
 use packet::Rate;
@@ -6,7 +6,7 @@ use packet::params::{BadParams, Field, Kind, Params, Raw, Value, unknown};
 use packet::units::Unit;
 use serde_json::{Map, Value as Json, json};
 
-/// A JSON value as something a user wrote.
+/// Converts a JSON value into a raw parameter value.
 pub fn raw(json: &Json) -> Raw {
     match json {
         Json::Bool(v) => Raw::Bool(*v),
@@ -20,7 +20,7 @@ pub fn raw(json: &Json) -> Raw {
     }
 }
 
-/// What a user wrote, as JSON again.
+/// Converts a raw parameter value into JSON.
 pub(crate) fn unread(raw: &Raw) -> Json {
     match raw {
         Raw::Bool(v) => json!(v),
@@ -75,26 +75,26 @@ pub fn write_values(
 /// The registry's entry called `name`.
 ///
 /// # Errors
-/// The name is not in the registry; the sentence names the nearest one that is.
+/// A sentence with the nearest known name, if the registry has no such discipline.
 pub fn find(name: &str, registry: &Registry) -> Result<&'static Entry, String> {
     let known = || unknown("discipline", name, &registry.names());
     registry.find(name).ok_or_else(|| format!("discipline: {}", known()))
 }
 
-/// The discipline of ours called `name`, as [`construct`] gives it.
+/// Constructs the built-in discipline called `name`; see [`construct`].
 ///
 /// # Errors
-/// One sentence: an unknown name, or as [`construct`].
+/// One sentence, if the name is unknown or [`construct`] fails.
 pub fn build(name: &str, parameters: &Json, rate: Rate) -> Result<Box<dyn Discipline>, String> {
     construct(find(name, &Registry::ours())?, parameters, rate)
 }
 
-/// A discipline before a line of `rate`; `parameters` is a table as a user writes it in a scenario,
+/// Constructs a discipline for a line of `rate`. `parameters` is a JSON object as in a scenario;
 /// null or empty for the defaults.
 ///
 /// # Errors
-/// One sentence: a parameter that is unknown, out of range, or contradicts another, with the path
-/// `parameters.<field>` in front.
+/// One sentence that begins with the path `parameters.<field>`, if a parameter is unknown, out of
+/// range, or contradicts another.
 pub fn construct(
     entry: &Entry,
     parameters: &Json,

@@ -1,10 +1,9 @@
-//! Bytes as a discipline, its parameters and a sequence of calls: what a fuzzer drives (`fuzz/`),
-//! the tests of `crates/aqm` with pseudo-random bytes, and [`crate::check`] over a user's
-//! discipline.
+//! Turns bytes into a discipline, its parameters and a sequence of calls. The bytes are from a
+//! fuzzer (`fuzz/`), or pseudo-random in the tests of `crates/aqm` and in [`crate::check`].
 //!
-//! The calls are those a driver may make, and some that a careless one would: sizes from none to 64
-//! KiB, pauses from none to years, departures from an empty queue or while the line would be busy,
-//! updates in time, late or left out. After each call the counts of packets and bytes must be
+//! The calls include some that only a careless driver would make: packet sizes from 0 to 64 KiB,
+//! pauses from 0 to years, dequeues from an empty queue or while the line would be busy, updates
+//! that are on time, late or left out. After each call the counts of packets and bytes must be
 //! right.
 
 use std::collections::{HashMap, VecDeque};
@@ -14,14 +13,14 @@ use packet::params::{Field, Kind, Params, Raw};
 use packet::units::Unit;
 use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
 
-/// Largest time, about 146 years in nanoseconds, so that no sum of times overflows.
+/// Latest time of a call: about 146 years in nanoseconds, so that no sum of times overflows.
 const LAST: u64 = u64::MAX / 4;
-/// Whole numbers above this are drawn rarely: some are sizes of tables.
+/// Parameters above this number are drawn rarely, because some are sizes of tables in memory.
 const LARGE: u64 = 65_536;
-/// Updates in a row after which a late driver stops catching up.
+/// Most updates in a row that a late driver makes to catch up.
 const CATCH_UP: u32 = 64;
 
-/// The bytes, and zeros once they are used up.
+/// A source of bytes; it gives zeros after the end of the data.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -51,13 +50,12 @@ fn whole(bytes: &mut Bytes, min: u64, max: u64) -> u64 {
         4 => bytes.word() >> bytes.below(64),
         _ => min.saturating_add(u64::from(bytes.byte())),
     };
-    // Numbers of a scenario are floats, which hold whole numbers up to 2^53.
+    // A scenario's numbers are f64, which represents whole numbers exactly up to 2^53.
     let value = value.clamp(min, max.min(1 << 53));
     if value > LARGE && bytes.byte() != 255 { LARGE.clamp(min, max) } else { value }
 }
 
-/// A number within the range of a field. Where it would be closer to 0 than `least`, it is 0 or
-/// `least`.
+/// A number within the range of a field. Its absolute value is 0 or at least `least`.
 fn real(bytes: &mut Bytes, (min, max, open): (f64, f64, bool), least: f64) -> f64 {
     let unit = f64::from(bytes.byte()) / 255.0;
     let value = match bytes.below(8) {
@@ -74,7 +72,7 @@ fn real(bytes: &mut Bytes, (min, max, open): (f64, f64, bool), least: f64) -> f6
     if value != 0.0 && value.abs() < least { least } else { value }
 }
 
-/// A value that the table allows.
+/// A value in the range of a field.
 fn value(bytes: &mut Bytes, field: &Field) -> Raw {
     match field.kind {
         Kind::Switch => Raw::Bool(bytes.byte() % 2 == 1),
@@ -94,8 +92,8 @@ fn value(bytes: &mut Bytes, field: &Field) -> Raw {
     }
 }
 
-/// An entry, and its discipline with random parameters; `None` if the discipline refuses the
-/// parameters with a sentence.
+/// Chooses an entry and constructs its discipline with random parameters; `None` if the discipline
+/// refuses them with a sentence.
 fn choose(
     bytes: &mut Bytes,
     of: &[&'static Entry],
@@ -122,8 +120,8 @@ fn choose(
     }
 }
 
-/// Packets of one lane must leave in the order of arrival. A lane is a flow with one code point and
-/// ECN field, since a queue may separate those.
+/// Packets of one lane must leave in the order of arrival. A lane is a flow with one DSCP and one
+/// class of the ECN field, because a discipline may queue those separately.
 type Lane = (u64, u8, u8);
 
 fn lane(packet: &Packet) -> Lane {
@@ -135,7 +133,7 @@ fn lane(packet: &Packet) -> Lane {
     (packet.flow, sorted, packet.header.dscp)
 }
 
-/// A discipline, and what the driver knows of its packets.
+/// A discipline, with the driver's own account of its packets.
 struct Books {
     queue: Box<dyn Discipline>,
     rng: Rng,
@@ -145,29 +143,30 @@ struct Books {
     backlog: Backlog,
     lanes: HashMap<Lane, VecDeque<u32>>,
     queued: Option<u32>,
-    /// Whether a flow may move to another queue while packets of it wait: CAKE's sets of eight
-    /// ways, when all are taken, give one of them to the newcomer, as sch_cake does; sch_hhf moves
-    /// a flow that becomes a heavy hitter or ceases to be one; queue protection (RFC 9957) sends
-    /// packets of a flow that builds a queue to the classic one.
+    /// Whether a flow may move to another queue while packets of it wait. When all eight ways of a
+    /// set are taken, CAKE gives one of them to the new flow, as sch_cake does. sch_hhf moves a
+    /// flow that becomes a heavy hitter or ceases to be one. Queue protection (RFC 9957) moves
+    /// packets of a queue-building flow to the classic queue.
     displaces: bool,
     done: Done,
 }
 
-/// What a drive counted.
+/// Counts of a drive.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Done {
-    /// Packets sent.
+    /// Number of packets sent.
     pub sent: u64,
-    /// Packets dropped.
+    /// Number of packets dropped.
     pub dropped: u64,
-    /// Packets marked.
+    /// Number of packets marked.
     pub marked: u64,
     /// Hash of all results: packets, events, gauges and times of updates.
     pub fingerprint: u64,
 }
 
 impl Done {
-    /// Fowler, Noll and Vo's hash, by words in place of bytes.
+    /// Adds a word to the fingerprint, as in the hash of Fowler, Noll and Vo (FNV-1a) with words in
+    /// place of bytes and a rotation.
     fn fold(&mut self, word: u64) {
         self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x100_0000_01b3).rotate_left(29);
     }
@@ -215,11 +214,12 @@ impl Books {
         }
     }
 
-    /// Removes a packet that has left the queue; it must be unchanged, except for marks that were
-    /// reported.
+    /// Removes a packet that has left the queue from the account. Its fields must be unchanged,
+    /// except for the ECN field.
     fn leave(&mut self, packet: &Packet) -> Lane {
         let (known, lane) = self.waiting.remove(&packet.id).expect("what leaves was here");
-        // A dropped packet's ECN field may have any value: only that of a sent packet counts.
+        // The ECN field of a dropped packet may have any value; that of a sent one is checked
+        // elsewhere.
         let ecn = known.ecn;
         assert_eq!(Packet { ecn, ..packet.clone() }, known, "a packet was changed");
         self.backlog.packets -= 1;
@@ -359,7 +359,7 @@ impl Books {
     }
 }
 
-/// Drives one of these disciplines by `data`. Returns its name and what the drive counted, or
+/// Drives one of these disciplines by the bytes of `data`. Returns its name and the counts, or
 /// `None` if the discipline refused its parameters.
 ///
 /// # Panics

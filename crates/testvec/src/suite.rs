@@ -1,13 +1,15 @@
-//! The cases of a registry entry: derived from its table of parameters, and those of its file of
-//! cases where it needs another regime to show its branches.
+//! The test cases of a registry entry. Some are derived from its table of parameters; a file of
+//! cases adds or changes those that need other parameters or traffic to reach all branches.
 //!
 //! A file of cases (`cases/<name>.json`) may have four keys, all optional:
 //!
-//! - `base`: a case whose values every other case but "defaults" begins with;
+//! - `base`: values that every case begins with; its `parameters` do not apply to the case
+//!   "defaults";
 //! - `skip`: derived cases to leave out, by title or by the name of their parameter;
-//! - `change`: by the title of a derived case, what it has in place of `base` (a seed under which
-//!   something rare happens, more packets);
-//! - `cases`: more cases, each with a title. A parameter of `null` takes one of `base` away.
+//! - `change`: by the title of a derived case, values that replace those of `base` (more packets,
+//!   or a
+//!   seed with which a rare event occurs);
+//! - `cases`: more cases, each with a title. A parameter of `null` removes one of `base`.
 
 use aqm::Entry;
 use packet::params::{Kind, Value};
@@ -17,17 +19,18 @@ use crate::{Case, Trial, document};
 
 type Table = Map<String, Json>;
 
-/// A limit that random packets reach soon, in packets and in bytes.
+/// Small limits that random packets soon reach: in packets, and in bytes.
 const SMALL: (u64, u64) = (4, 6_000);
-/// Random packets of a case that does not say how many.
+/// Default number of random packets of a case.
 const PACKETS: u64 = 40;
 
 fn pairs<const N: usize>(pairs: [(&str, Json); N]) -> Table {
     pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
 }
 
-/// What the table itself suggests: every choice, ECN on (or off), small limits. ECN is on in all
-/// of them, so that one case shows marks and drops.
+/// Cases derived from the table of parameters, as titles and changes of parameters: every choice
+/// other than the default, the switch `ecn` inverted, and small limits. In all other cases `ecn` is
+/// on, so that they show marks and drops.
 fn derived(entry: &Entry) -> Vec<(String, Table)> {
     let mut changes = Vec::new();
     for field in entry.about.fields {
@@ -56,7 +59,8 @@ fn derived(entry: &Entry) -> Vec<(String, Table)> {
     changes.into_iter().map(with_ecn).collect()
 }
 
-/// `base` with `change` over it. A limit in bytes takes the place of one in packets.
+/// The parameters of `base`, replaced by those of `change`. A limit in bytes also removes `base`'s
+/// limit in packets.
 fn over(base: &Table, change: &Table) -> Table {
     let mut parameters = base.clone();
     if change.contains_key("limit_bytes") {
@@ -83,11 +87,10 @@ fn list<'a>(file: &'a Table, key: &str) -> Result<&'a [Json], String> {
     }
 }
 
-/// Every case of `entry`, with what its file of cases says, if it has one.
+/// All cases of `entry`: the derived ones, changed and extended by its file of cases if it has one.
 ///
 /// # Errors
-/// One sentence: a mistake in the file, with the case's title in front, or a case that the
-/// discipline refuses.
+/// One sentence that begins with the case's title, if the file has a mistake.
 pub fn cases(entry: &'static Entry, file: Option<&Json>) -> Result<Vec<Case>, String> {
     let file = table(file, "the file")?;
     const KEYS: [&str; 4] = ["base", "skip", "change", "cases"];
@@ -139,10 +142,10 @@ fn read(entry: &'static Entry, mut request: Table) -> Result<Case, String> {
     Case::of(Some(entry), &request).map_err(|why| format!("case {title}: {why}"))
 }
 
-/// The document of `entry`: its file of vectors.
+/// The document with the test vectors of `entry`.
 ///
 /// # Errors
-/// As [`cases`].
+/// One sentence, if the file of cases has a mistake or a case cannot be carried out.
 pub fn vectors(entry: &'static Entry, file: Option<&Json>) -> Result<String, String> {
     let run = |case: Case| -> Result<(Case, Trial), String> {
         let trial = case.run().map_err(|why| format!("case \"{}\": {why}", case.title))?;

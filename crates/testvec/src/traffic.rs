@@ -1,18 +1,18 @@
-//! Random packets that visit a discipline's branches: overload and sparse load, bursts at one
-//! instant, pauses, flows of unequal weight, small and large packets, every ECN field.
+//! Random packets that exercise a discipline's branches: overload and light load, bursts at one
+//! instant, pauses, flows of unequal rates, small and large packets, every ECN field.
 
 use packet::{Ack, Ecn, Header, Instant, Packet, Rate, Rng};
 
 /// How random packets are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traffic {
-    /// How many packets.
+    /// Number of packets.
     pub packets: u32,
-    /// How many flows; low numbers send most.
+    /// Number of flows; flows with low numbers send most packets.
     pub flows: u64,
-    /// Factor on the rate of arrivals: at 1 the phases lie around the line's rate.
+    /// Factor on the arrival rate; at 1 the rates of the phases are around the line's rate.
     pub load: f64,
-    /// Whether packets carry code points, hosts and acknowledgements, or the defaults.
+    /// Whether packets have varied DSCPs, hosts and acknowledgements, or the defaults.
     pub headers: bool,
 }
 
@@ -21,12 +21,11 @@ const GAPS: [f64; 6] = [0.0, 0.3, 0.7, 1.0, 1.3, 3.0];
 /// Mean pauses between phases, in transmission times of a packet of [`MEAN_BYTES`] bytes.
 const PAUSES: [f64; 3] = [5.0, 20.0, 60.0];
 const MEAN_BYTES: u64 = 1_000;
-/// Mean packets in a phase and between pauses.
+/// Mean number of packets in a phase, and between two pauses.
 const PHASE: u64 = 12;
 const PAUSE: u64 = 40;
 
-/// A code point for each flow, in turn: default, assured forwarding 11 to 13, expedited, lower
-/// effort and class selector 6.
+/// DSCPs that are assigned to the flows in turn: default, AF11 to AF13, EF, LE and CS6.
 const CODE_POINTS: [u8; 7] = [0, 10, 12, 14, 46, 1, 48];
 
 /// Random packets for a line of `rate`, in order of time. Half of them arrive at whole
@@ -52,7 +51,7 @@ pub fn arrivals(traffic: Traffic, rate: Rate, seed: u64) -> Vec<Packet> {
             2 => [40, 200][rng.below(2) as usize],
             _ => [40, 500, 1000, 1500, 1500, 1500][rng.below(6) as usize],
         };
-        // A flow is classic or scalable: a dual queue may overtake within a mixture.
+        // Each flow is either classic or scalable, because a dual queue may reorder a mixed flow.
         let ecn = match (flow % 2, rng.below(4)) {
             (0, 0 | 1) => Ecn::NotEct,
             (0, _) => Ecn::Ect0,
@@ -66,8 +65,8 @@ pub fn arrivals(traffic: Traffic, rate: Rate, seed: u64) -> Vec<Packet> {
     (0..traffic.packets).map(&mut next).collect()
 }
 
-/// Two flows of a code point go between two hosts each; the smallest packets of every third flow
-/// are acknowledgements.
+/// Header fields of a packet of `flow`: a DSCP, a source, a destination, and for packets of 40
+/// bytes of every third flow the kind of acknowledgement.
 fn header(flow: u64, bytes: u32, newer: bool) -> Header {
     let ack = match (flow % 3, bytes) {
         (2, 40) if newer => Ack::Newer,

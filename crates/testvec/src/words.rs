@@ -1,4 +1,4 @@
-//! Packets as the format writes them: what has its default is left out.
+//! Packets as JSON in the vector format, where fields with default values are left out.
 
 use packet::params::unknown;
 use packet::{Ack, Ecn, Header, Instant, Packet};
@@ -12,13 +12,13 @@ fn name<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
     names.iter().find(|(_, v)| v == value).map(|(name, _)| *name).expect("every value has a name")
 }
 
-/// The ECN field by name.
+/// The name of an ECN field.
 pub(crate) fn ecn_name(ecn: Ecn) -> &'static str {
     name(&ECN, &ecn)
 }
 
-/// The keys and values of `packet` that differ from the defaults, in the order of the format.
-/// Its time of arrival is the call's.
+/// The keys and values of `packet` that differ from the defaults, in the order of the format. The
+/// time of arrival is not among them, as it is the call's.
 pub fn packet_json(packet: &Packet) -> Vec<(&'static str, Json)> {
     let Packet { id, flow, bytes, ecn, header, .. } = packet;
     let mut keys = vec![("id", json!(id)), ("flow", json!(flow)), ("bytes", json!(bytes))];
@@ -51,11 +51,12 @@ fn word<T: Copy>(at: &str, key: &str, json: &Json, names: &[(&str, T)]) -> Resul
     })
 }
 
-/// The packet that `json` describes, arriving at `arrived`; without an id it is number `id`.
+/// Reads the packet that `json` describes, with the arrival time `arrived`. `id` is used if the
+/// JSON has none.
 ///
 /// # Errors
-/// One sentence, with the path `at` in front: an unknown key, a value out of range, or no
-/// length.
+/// One sentence that begins with the path `at`, if a key is unknown, a value is out of range, or
+/// the length is missing.
 pub fn packet(json: &Json, at: &str, id: u32, arrived: Instant) -> Result<Packet, String> {
     const KEYS: [&str; 8] = ["id", "flow", "bytes", "ecn", "dscp", "ack", "source", "destination"];
     let object = json.as_object().ok_or_else(|| format!("{at}: must be a table, not {json}"))?;

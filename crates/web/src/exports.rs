@@ -1,7 +1,8 @@
-//! The functions of the module. The page writes a text to the address that [`input`] returns, then
-//! calls the function that reads it; an answer is at [`output`], [`output_bytes`] long, until the
-//! next call. Functions that return `i32` return 1 for an answer and 0 for an error, one sentence.
-//! After a trap only [`output`] may be called, which holds the error, and [`own_failed`].
+//! The functions that the module exports. The page writes a text to the address that [`input`]
+//! returns, then calls the function that reads it. The answer is [`output_bytes`] bytes at
+//! [`output`], until the next call. Functions that return `i32` return 1 for an answer, and 0 for
+//! an error, which is one sentence. After a trap [`output`] holds the error; only the functions for
+//! output and [`own_failed`] may be called then.
 // The module has one thread. `no_mangle` counts as unsafe since symbols must be unique; no pointer
 // is dereferenced.
 #![allow(unsafe_code)]
@@ -30,8 +31,8 @@ fn answer(answer: Answer) -> i32 {
     good.into()
 }
 
-/// Calls `work` with the laboratory and the text that the page wrote to [`input`]; its answer goes to
-/// [`output`].
+/// Calls `work` with the [`Lab`] and the text that the page has written to [`input`]; stores the
+/// answer for [`output`].
 fn with_text(work: impl FnOnce(&mut Lab, &str) -> Answer) -> i32 {
     let input = INPUT.with(RefCell::take);
     let text = String::from_utf8_lossy(&input);
@@ -53,7 +54,7 @@ fn with_lab<T>(work: impl FnOnce(&mut Lab) -> T) -> T {
     LAB.with(|lab| work(&mut lab.borrow_mut()))
 }
 
-/// Call it once, before anything else: it makes the message of a trap readable.
+/// Installs a panic hook that stores the message of a panic for [`output`]. Call it once, first.
 #[unsafe(no_mangle)]
 pub extern "C" fn begin() {
     std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
@@ -70,7 +71,7 @@ pub extern "C" fn begin() {
     }));
 }
 
-/// Allocates room for a text of `bytes` bytes; returns its address.
+/// Allocates a buffer for a text of `bytes` bytes. Returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
     INPUT.with(|input| {
@@ -160,7 +161,7 @@ pub extern "C" fn look() -> i32 {
     answer(with_lab(Lab::look))
 }
 
-/// See [`Lab::packets`]. Returns how many numbers the answer holds, each of 64 bits, little-endian.
+/// See [`Lab::packets`]. Returns the count of numbers in the answer, each a little-endian `f64`.
 #[unsafe(no_mangle)]
 pub extern "C" fn packets() -> usize {
     with_lab(|lab| {
@@ -176,7 +177,7 @@ pub extern "C" fn watch_packets(on: i32) {
     with_lab(|lab| lab.watch_packets(on != 0));
 }
 
-/// See [`Lab::captured`].
+/// See [`Lab::captured`]. Returns the length of the answer in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn captured() -> usize {
     let bytes = with_lab(Lab::captured);
@@ -191,7 +192,7 @@ pub extern "C" fn finish() -> i32 {
     answer(with_lab(Lab::finish))
 }
 
-/// Fails as a fault of the simulator does, so that tests can check what a user sees then.
+/// Panics with the input text, so that tests can check what a user sees after a fault.
 #[unsafe(no_mangle)]
 pub extern "C" fn fail() {
     let input = INPUT.with(RefCell::take);

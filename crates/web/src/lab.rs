@@ -1,4 +1,4 @@
-//! One laboratory: a scenario checked, a run moved and looked at.
+//! The state behind the exported functions: checks scenarios, and advances and observes one run.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,26 +8,27 @@ use serde_json::{Value as Json, json};
 use sim::{Capture, CapturedAt, Run, Scenario};
 use tcp::{Controls, OwnControl};
 
-/// An answer: a text, or else one sentence that says what is wrong.
+/// An answer: a text, or one sentence on what is wrong.
 pub type Answer = Result<String, String>;
 
 /// Longest scenario that is read, in bytes.
 const MOST_TEXT: usize = 4 << 20;
-/// Most memory that a scenario may need: a module of 32 bits has 4 GiB, a tab rarely more than one.
+/// Most memory that a scenario may need, in bytes: a module with 32-bit addresses has 4 GiB, a
+/// browser tab rarely more than 1 GiB.
 const MOST_BYTES: u64 = 1 << 30;
-/// Simulated time of a step of the run, after which the number of events served is checked.
+/// Least simulated time of a step, after which the number of events served is checked.
 const LEAST_STEP: Duration = Duration::from_micros(100);
 
-/// At most one run, and the last request.
+/// At most one run at a time, its observations, and the user's own congestion controls.
 #[derive(Default)]
 pub struct Lab {
     run: Option<Run>,
     rows: Vec<f64>,
     captured: Arc<Mutex<Vec<u8>>>,
-    /// The user's own congestion controls, and with them all that there are.
+    /// The user's own congestion controls; and all controls, these included.
     own: Vec<&'static OwnControl>,
     controls: Controls,
-    /// Simulated nanoseconds that took about as many events as a step may.
+    /// Current length of a step in simulated nanoseconds, adapted to the number of events in it.
     stride: u64,
 }
 
@@ -52,12 +53,12 @@ fn scenario(text: &str, controls: &Controls) -> Result<Scenario, String> {
 }
 
 impl Lab {
-    /// Version and build, by which results are known to be of one version.
+    /// Version and build as JSON, which identify the version of results.
     pub fn version() -> String {
         json!({"version": env!("CARGO_PKG_VERSION"), "build": env!("AQMLAB_BUILD")}).to_string()
     }
 
-    /// Every discipline, TCP profile, application and section of a scenario, as JSON.
+    /// All disciplines, TCP profiles, applications and sections of a scenario, as JSON.
     pub fn catalogue(&self) -> String {
         let mut all = sim::catalogue();
         for own in &self.own {
@@ -75,11 +76,11 @@ impl Lab {
         all.to_string()
     }
 
-    /// Adds the user's own congestion control that `host` has, or puts it in the place of an older
-    /// one of its name; answers with its name.
+    /// Adds the user's own congestion control that `host` gives access to, or replaces an older one
+    /// of its name. Returns its name.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A sentence on what is wrong with the control.
     pub fn add(&mut self, host: impl Host) -> Answer {
         let added = module::load(host)?;
         let name = added.about.name;
@@ -93,7 +94,7 @@ impl Lab {
         Ok(name.to_owned())
     }
 
-    /// Gives up the run, if there is one.
+    /// Discards the run, if there is one.
     pub fn leave(&mut self) {
         self.run = None;
     }
@@ -101,15 +102,15 @@ impl Lab {
     /// The scenario (JSON) with every default filled in.
     ///
     /// # Errors
-    /// The sentence that names the field, the value and the remedy.
+    /// A sentence that names the field, the value and the remedy.
     pub fn check(&self, text: &str) -> Answer {
         let scenario = scenario(text, &self.controls)?;
         scenario.check_parameters().map_err(|why| why.0)?;
         Ok(scenario.to_json().to_string())
     }
 
-    /// How many users the load of a group needs, and what each requests: `{"users",
-    /// "bytes_per_user_s"}`. Null where no group is given by its load, or that is unknown.
+    /// Number of users for the offered load of a group, and bytes/s that each requests: `{"users",
+    /// "bytes_per_user_s"}`. Null if no group has a load, or the bytes are unknown.
     ///
     /// # Errors
     /// As [`Lab::check`].
@@ -123,17 +124,17 @@ impl Lab {
         Ok(json!({"users": users as u64, "bytes_per_user_s": each}).to_string())
     }
 
-    /// Sets a run up that can be looked at: bins of `bin_s` simulated seconds.
+    /// Sets up a run with observations for [`Lab::look`], in bins of `bin_s` simulated seconds.
     ///
     /// # Errors
     /// As [`Lab::check`].
     pub fn start(&mut self, text: &str, bin_s: f64) -> Answer {
-        self.leave(); // its memory is free before the next one's is taken
+        self.leave(); // frees the memory of the previous run first
         let bin = Duration::from_secs_f64(bin_s.clamp(1e-4, 3_600.0));
         self.begin(Run::watched_bounded(scenario(text, &self.controls)?, bin).map_err(|why| why.0)?)
     }
 
-    /// Sets a run up as the command line does.
+    /// Sets up a run without observations, as the command line does.
     ///
     /// # Errors
     /// As [`Lab::check`].
@@ -142,7 +143,8 @@ impl Lab {
         self.begin(Run::new(scenario(text, &self.controls)?).map_err(|why| why.0)?)
     }
 
-    /// Sets a run up that writes what crosses the first link, for Wireshark: [`Lab::captured`].
+    /// Sets up a run that captures the packets of the first link, for Wireshark; see
+    /// [`Lab::captured`].
     ///
     /// # Errors
     /// As [`Lab::check`].
@@ -163,8 +165,8 @@ impl Lab {
         Ok(String::new())
     }
 
-    /// Moves the run to `until_s`, or until about `events` more were served; answers with how far
-    /// it came, in seconds. Not a number without a run.
+    /// Advances the run to `until_s`, or until about `events` more events were served. Returns the
+    /// time that it has reached, in seconds; NaN without a run.
     pub fn step(&mut self, until_s: f64, events: f64) -> f64 {
         let Some(run) = &mut self.run else { return f64::NAN };
         let until = Instant::ZERO + Duration::from_secs_f64(until_s.clamp(0.0, 1e9));
@@ -184,15 +186,16 @@ impl Lab {
         run.now().secs_f64()
     }
 
-    /// What happened since the last look, as JSON.
+    /// Observations since the last call of this function, as JSON.
     ///
     /// # Errors
-    /// Without a run.
+    /// A sentence, if there is no run.
     pub fn look(&mut self) -> Answer {
         Ok(self.run.as_mut().ok_or(NO_RUN)?.snapshot().to_string())
     }
 
-    /// What happened to packets since the last look: see [`sim::PACKET_NUMBERS`].
+    /// Packet events since the last call of this function; see [`sim::PACKET_NUMBERS`] for the
+    /// format.
     pub fn packets(&mut self) -> &[f64] {
         self.rows.clear();
         if let Some(run) = &mut self.run {
@@ -201,22 +204,22 @@ impl Lab {
         &self.rows
     }
 
-    /// Whether packets are to be seen from now on.
+    /// Turns the recording of packet events on or off.
     pub fn watch_packets(&mut self, on: bool) {
         if let Some(run) = &mut self.run {
             run.watch_packets(on);
         }
     }
 
-    /// Hands over the bytes of the capture so far.
+    /// Takes the bytes of the capture that were written since the last call.
     pub fn captured(&mut self) -> Vec<u8> {
         std::mem::take(&mut *self.captured.lock().expect("nobody panics while holding it"))
     }
 
-    /// Moves the run to its end and answers with its summary, fingerprint included.
+    /// Advances the run to its end. Returns its summary with the fingerprint, as JSON.
     ///
     /// # Errors
-    /// Without a run.
+    /// A sentence, if there is no run.
     pub fn finish(&mut self) -> Answer {
         let mut run = self.run.take().ok_or(NO_RUN)?;
         run.advance(run.end());

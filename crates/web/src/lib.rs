@@ -1,9 +1,9 @@
-//! The simulator for a browser's tab: a module of WebAssembly whose only imports are a
+//! The simulator for a browser tab: a WebAssembly module. Its only imports are the functions of a
 //! user's own congestion controls (`own.rs`).
 //!
-//! A page and the module talk in texts (scenarios, answers as JSON) and rows of numbers, through the
-//! few functions of [`exports`]; what they do stands in [`Lab`]. There is one run at a time: a page
-//! that wants several takes several workers. Nothing here knows a page.
+//! A page and the module exchange texts (scenarios, and answers as JSON) and rows of numbers
+//! through the functions of [`exports`], which call [`Lab`]. There is one run at a time: a page
+//! with several runs has several workers. Nothing here depends on a certain page.
 
 pub mod exports;
 mod lab;

@@ -1,7 +1,7 @@
-//! Functions that the page provides to this module: a user's own congestion controls, which are
-//! WebAssembly modules of their own (`web/own.js`). A function that returns 0 has failed, and `why`
-//! copies its sentence.
-// Imported functions are called with pointers into this module's memory that outlive the call.
+//! Functions that the page provides to this module. They call a user's own congestion controls,
+//! which are separate WebAssembly modules (`web/own.js`). A function that returns 0 has failed, and
+//! `why` copies the sentence on its failure.
+// Imported functions get pointers into this module's memory that are valid during the call.
 #![allow(unsafe_code)]
 
 use plugin::control::module::{About, Host};
@@ -28,12 +28,12 @@ unsafe extern "C" {
     safe fn destroy(which: u32, function: u32, state: u32);
 }
 
-/// A run begins: the controls discard their state.
+/// Makes the controls discard their state, before a new run.
 pub fn forget() {
     fresh();
 }
 
-/// A user's congestion control, by its number.
+/// A user's congestion control, identified by its number in the page.
 #[derive(Clone, Copy)]
 pub struct Own(pub u32);
 

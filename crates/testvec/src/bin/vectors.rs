@@ -1,5 +1,5 @@
-//! Writes `vectors/<name>.json` for every discipline of the registry (`make vectors`), and
-//! removes the files of those that are gone.
+//! Writes `vectors/<name>.json` for every discipline of the registry (`make vectors`), and removes
+//! files of disciplines that no longer exist.
 
 use std::fs;
 use std::path::Path;

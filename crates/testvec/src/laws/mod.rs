@@ -1,8 +1,8 @@
-//! Laws that every discipline obeys, ours and those of users: what is lost, reordered or marked, what a
-//! seed decides, what time means.
+//! Property tests of disciplines: laws on losses, order, marks, random seeds and time that every
+//! discipline must obey, ours and those of users.
 //!
-//! A law is a function that panics where it is broken, as the disciplines of users do where they cannot
-//! go on; [`Law::check`] makes a sentence of either.
+//! A law is a function that panics if the law is broken; a user's discipline that fails panics too.
+//! [`Law::check`] turns either panic into a sentence.
 
 mod rig;
 
@@ -22,9 +22,9 @@ const PACKETS: u32 = 3_000;
 
 /// One law.
 pub struct Law {
-    /// Its name.
+    /// Name of the law.
     pub name: &'static str,
-    /// What it demands.
+    /// The property that it requires, in words.
     pub says: &'static str,
     hold: fn(&Entry, &Written) -> Tally,
 }
@@ -32,7 +32,7 @@ pub struct Law {
 /// Numbers of marks and of drops in the runs that a law examined.
 pub type Tally = [u64; 2];
 
-/// Every law.
+/// All laws.
 pub const LAWS: &[Law] = &[
     Law {
         name: "conservation",
@@ -76,8 +76,8 @@ fn sentence(panic: &(dyn Any + Send)) -> String {
     said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Parameter sets read from the entry's own table: its defaults, every choice, every switch under
-/// every choice, each with ECN on where there is such a switch, and small limits.
+/// Parameter sets derived from the entry's table: the defaults, each choice, each switch combined
+/// with each choice, and small limits; with `ecn` on where there is such a switch.
 fn suggested(entry: &Entry) -> Vec<Written> {
     let has = |name: &str| entry.about.fields.iter().any(|f| f.name == name);
     let mut choices: Vec<Written> = vec![vec![]];
@@ -159,7 +159,7 @@ fn conservation(entry: &Entry, set: &Written) -> Tally {
     tally
 }
 
-/// Fails with the first difference, unless both records are equal.
+/// Panics with the first difference, unless both records are equal.
 fn same<T: PartialEq + std::fmt::Debug>(one: &[T], other: &[T], when: &str) {
     if let Some(i) = (0..one.len().max(other.len())).find(|i| one.get(*i) != other.get(*i)) {
         panic!("{when}: {:?} in one run and {:?} in the other", one.get(i), other.get(i));
@@ -172,19 +172,19 @@ fn seed(entry: &Entry, set: &Written) -> Tally {
     [0; 2]
 }
 
-/// The time, in nanoseconds, at which a run far from zero begins. A discipline of ours begins near
-/// the end of the clock. A user's discipline may hold times as floats of seconds, which would lose
-/// nanoseconds there: its run begins after eleven days.
+/// The start time of a run far from zero, in nanoseconds. For our disciplines it is near the end of
+/// the clock's range. A user's discipline may store times as floating-point seconds, which would
+/// lose nanoseconds there: its run begins after eleven days.
 fn late(entry: &Entry) -> u64 {
     let ours = aqm::find(entry.about.name).is_some();
     if ours { 9_000_000_000_000_000_000 } else { 1_000_000_000_000_000 }
 }
 
 fn clock(entry: &Entry, set: &Written) -> Tally {
-    // A discipline with periodic updates is created at time zero, and both runs must meet it at an
-    // equal phase of its updates: they start after whole numbers of periods, the first of which
-    // have passed without packets. 5040 times the time of the first update is a whole number of
-    // periods even where the first update comes late (after half a second, with periods of 15 ms).
+    // Periodic updates begin at time zero, when the discipline is created. Packets of both runs
+    // must start at an equal phase of the updates, so they start after whole numbers of periods.
+    // 5040 times the time of the first update is a whole number of periods even if the first update
+    // is late (after half a second, with periods of 15 ms).
     let (early, late) = match first_tick(entry, set) {
         None => (0, late(entry)),
         Some(tick) => (5_040 * tick, 50_400 * tick),
@@ -194,7 +194,8 @@ fn clock(entry: &Entry, set: &Written) -> Tally {
     [0; 2]
 }
 
-/// ns-3's COBALT drops even the only packet, with a probability that outlasts an idle time.
+/// Whether the discipline keeps state over an idle time by design: ns-3's COBALT keeps its BLUE
+/// drop probability, and drops even a single packet.
 fn remembers(entry: &Entry, set: &Written) -> bool {
     entry.about.name == "cobalt" && set.iter().any(|(_, value)| *value == Raw::Text("ns3".into()))
 }
@@ -205,7 +206,7 @@ fn rest(entry: &Entry, set: &Written) -> Tally {
     }
     let mut used = run(entry, set, 3, 0);
     let mut fresh = Rig::new(entry, set, 0, 3);
-    // A million seconds after the last departure, or 10,000 periodic updates.
+    // The pause is a million seconds, or the time of 10,000 periodic updates.
     let pause = first_tick(entry, set).map_or(1_000_000_000_000_000, |tick| 10_000 * tick);
     used.drain();
     let rest = used.log.last().map_or(0, |(at, _)| *at) + pause;
@@ -234,8 +235,9 @@ fn drain(entry: &Entry, set: &Written) -> Tally {
     [0; 2]
 }
 
-/// A gate driven as the simulator's folded port does it: departures are computed, an idle time is
-/// reported at the arrival that ends it.
+/// Drives a gate (an AQM that only admits) as the simulator's folded port does: computes departure
+/// times at arrival, and reports an idle time at the arrival that ends it. Returns id, ECN field
+/// and start of transmission of each packet (`None` if dropped).
 fn folded(mut gate: Box<dyn Gate>, seed: u64) -> Vec<(u32, Ecn, Option<u64>)> {
     let mut rng = Rng::named(seed, "laws");
     let mut queue: VecDeque<(u64, u64)> = VecDeque::new(); // bytes, start of transmission
@@ -273,7 +275,7 @@ fn folded(mut gate: Box<dyn Gate>, seed: u64) -> Vec<(u32, Ecn, Option<u64>)> {
 fn alone(entry: &Entry, set: &Written) -> Tally {
     let Built::Gate(gate) = build(entry, set) else { return [0; 2] };
     if gate.next_tick().is_some() {
-        return [0; 2]; // the folded port runs ticks too; this law does not
+        return [0; 2]; // this law's simplified folded port has no ticks
     }
     let alone = folded(gate, 4);
     let mut rig = run(entry, set, 4, 0);

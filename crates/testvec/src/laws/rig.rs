@@ -1,4 +1,4 @@
-//! A discipline before a line, with our own books of everything that the laws speak of.
+//! Test rig for the laws: a discipline with a line, and an independent account of its packets.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,7 +6,7 @@ use aqm::{Built, Cx, Discipline, Entry, Line};
 use packet::params::{Params, Raw};
 use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
 
-/// The line of every law.
+/// The line in all laws' runs.
 pub(super) const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
 /// Parameters as a user writes them.
@@ -17,42 +17,42 @@ pub(super) fn build(entry: &Entry, set: &Written) -> Built {
     (entry.build)(&params, &LINE).expect("it accepted them before")
 }
 
-/// Linux's heavy-hitter filter moves a flow to another queue once it is one, and back when it is
-/// forgotten, while packets of it wait (sch_hhf; its evict_timeout "should be large enough to avoid
-/// reordering"). With `any_ect` a dual queue serves the packets of a flow whose ECN field is at times ECT(0) and at
-/// times not ECN-capable from two queues. Queue protection (RFC 9957) sends packets of a flow that builds a
-/// queue to another one.
+/// Whether the discipline may reorder packets of a flow. Linux's sch_hhf moves a heavy hitter's
+/// packets to another queue, and back when the flow is evicted, while packets of it wait (its
+/// evict_timeout "should be large enough to avoid reordering"). With `any_ect` a dual queue puts
+/// ECT(0) and Not-ECT packets of one flow into different queues. Queue protection (RFC 9957) moves
+/// packets of a queue-building flow to the classic queue.
 fn reorders(entry: &Entry, set: &Written) -> bool {
     let splits =
         |(name, value): &(String, Raw)| name == "any_ect" && matches!(value, Raw::Bool(true));
     matches!(entry.about.name, "hhf" | "docsis_lld") || set.iter().any(splits)
 }
 
-/// What the driver sees of a discipline.
+/// An entry of the rig's log.
 #[derive(Debug, PartialEq)]
 pub(super) enum Seen {
-    /// The discipline said so.
+    /// An event that the discipline reported.
     Told(Event),
-    /// A packet went to the line.
+    /// A packet (number, ECN field) began its transmission.
     Sent(u32, Ecn),
 }
 
-/// A discipline before a line, with everything the laws need to know.
+/// A discipline with a line, and the account that the laws check.
 pub(super) struct Rig {
     pub discipline: Box<dyn Discipline>,
     rng: Rng,
     busy_until: Option<u64>,
-    /// What waits by our own account, as (flow, bytes, ECN field), by handle.
+    /// Waiting packets by our own account: (flow, bytes, ECN field), by packet number.
     waiting: HashMap<u32, (u64, u32, Ecn)>,
-    /// Bytes that wait.
+    /// Bytes of the waiting packets.
     bytes: u64,
-    /// Handles of each flow in the order of acceptance.
+    /// Numbers of each flow's waiting packets in the order of arrival.
     order: HashMap<u64, VecDeque<u32>>,
     pub offered: u64,
     pub sent: u64,
     pub dropped: u64,
     pub marked: u64,
-    /// Everything that happened, with its time since the start.
+    /// All events and transmissions, with their time since the start in ns.
     pub log: Vec<(u64, Seen)>,
     start: u64,
     /// Whether a flow's packets may overtake each other; see [`reorders`].
@@ -118,7 +118,7 @@ impl Rig {
         }
     }
 
-    /// The account and the discipline's own agree.
+    /// Checks that the discipline's backlog equals the account, and that no packet is missing.
     fn balance(&self) {
         let backlog = Backlog { packets: self.waiting.len() as u32, bytes: self.bytes };
         assert_eq!(self.discipline.backlog(), backlog);
@@ -186,7 +186,7 @@ impl Rig {
                         discipline.on_tick(cx);
                         None
                     });
-                    // A shaper let the line rest and has scheduled a tick.
+                    // The line is idle because a shaper held packets until this tick.
                     if self.busy_until.is_none() && self.discipline.backlog().packets > 0 {
                         self.send(tick);
                     }
@@ -210,11 +210,12 @@ pub(super) fn packets(seed: u64, count: u32, start: u64) -> Vec<(u64, Packet)> {
         now += rng.exponential(mean_gap) as u64;
         let bytes = [1, 40, 552, 1500, 1500, 1500, 9000, 65_535][rng.below(8) as usize];
         let (flow, which) = (rng.below(7), rng.below(2) as usize);
-        // A flow is classic or scalable: a dual queue may overtake within a mixture.
+        // Each flow is either classic or scalable, because a dual queue may reorder a mixed flow.
         let classic = [Ecn::NotEct, Ecn::Ect0];
         let ecn = if flow % 2 == 0 { classic } else { [Ecn::Ect1, Ecn::Ce] }[which];
         let arrived = Instant::from_nanos(now);
-        // Best effort, voice and background; two hosts and three; small packets acknowledge.
+        // DSCPs of best effort, voice and background; two sources and three destinations; packets
+        // of 40 bytes are acknowledgements.
         let header = Header {
             dscp: [0, 46, 8][flow as usize % 3],
             ack: if bytes == 40 { Ack::Newer } else { Ack::No },
