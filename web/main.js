@@ -193,7 +193,7 @@ function exchanged(s) {
 }
 
 let [drawn, pictured, plotted] = [performance.now(), 0, 0]
-/** Longest time between two frames in ms since a test has reset it, and number of frames; for tests. */
+/** Longest time between two frames in ms, number of frames, and time of the first frame with data; for tests. */
 const frames = (window.frames_ms = { longest: 0, count: 0, first: undefined })
 
 function frame(now) {

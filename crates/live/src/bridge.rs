@@ -67,7 +67,7 @@ impl<D: Device> Bridge<D> {
     /// Returns whether more packets may wait at a device.
     ///
     /// # Errors
-    /// If a device is gone.
+    /// The system's error, if a device has failed.
     pub fn turn(
         &mut self,
         clock: &mut impl FnMut() -> Instant,

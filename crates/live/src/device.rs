@@ -8,13 +8,13 @@ pub trait Device {
     /// Reads the next packet into `into`. Returns its length in bytes; `None` if no packet waits.
     ///
     /// # Errors
-    /// As the system says, if the device is gone.
+    /// The system's error, if the device has failed.
     fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>>;
 
     /// Sends a packet. Returns `false` if the device has no room for it.
     ///
     /// # Errors
-    /// As the system says, if the device is gone.
+    /// The system's error, if the device has failed.
     fn send(&mut self, packet: &[u8]) -> io::Result<bool>;
 }
 

@@ -121,7 +121,7 @@ pub fn raise(resource: Resource) {
 /// Whether real-time scheduling is available; tried on the calling thread and then undone.
 ///
 /// # Errors
-/// As the kernel says.
+/// The kernel's error.
 pub fn try_real_time() -> io::Result<()> {
     raise(Resource::Rtprio);
     schedule(None, Scheduling::RealTime(ROUTER))?;

@@ -167,7 +167,7 @@ pub fn gain_capabilities() -> Result<(), Fault> {
 /// root.
 ///
 /// # Errors
-/// As the kernel says.
+/// The kernel's error.
 pub fn keep_capabilities(able: CapabilitySet) -> io::Result<()> {
     // Without this, a program executed by root would get all capabilities back.
     set_no_new_privs(true)?;

@@ -1,11 +1,12 @@
-//! What a packet costs with a discipline of our own and with the same one in a shared library.
+//! Compares the cost of a packet in instructions: a built-in discipline, and its copy in a shared
+//! library.
 //!
-//! `cargo run --release -p aqmlab-plugin --example cost`: BLUE of `crates/aqm` and BLUE of
-//! `tests/blue.c`, with the same numbers. Once with the whole simulation around it (50 CUBIC flows
-//! on 100 Mbit/s), once alone before a line ([`Overload`]). Instructions are those of this program
-//! under callgrind, of a longer run less those of a shorter one, for each packet that arrives
-//! between; no other load on the machine disturbs them. The runs must be equal. Needs a C compiler
-//! and valgrind.
+//! `cargo run --release -p aqmlab-plugin --example cost` compares BLUE of `crates/aqm` with BLUE of
+//! `tests/blue.c`, with equal parameters: in a whole simulation (50 CUBIC flows on 100 Mbit/s), and
+//! alone with a line ([`Overload`]). Callgrind counts the instructions, which do not depend on
+//! other load of the machine. The cost is the difference between a longer and a shorter run,
+//! divided by the number of packets that arrive in between. Both BLUEs must give equal runs. Needs
+//! a C compiler and valgrind.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,7 +38,7 @@ fn loaded(library: &str) -> &'static Entry {
     aqmlab_plugin::library::load(Path::new(library), &Default::default()).expect("it loads")
 }
 
-/// The queue's parameters, the same for both.
+/// The queue's parameters, equal for both implementations.
 fn parameters() -> Json {
     json!({"d1": 0.0025, "d2": 0.00025, "limit": LIMIT, "ecn": false})
 }
@@ -55,7 +56,7 @@ fn scenario(name: &str, seconds: u64) -> String {
     .to_string()
 }
 
-/// Packets that arrived, and what must be equal in both runs.
+/// Number of packets that arrived, and a text of results that must be equal in both runs.
 fn simulate(name: &str, seconds: u64, registry: &Registry) -> (u64, String) {
     let scenario = sim::Scenario::read(&scenario(name, seconds), registry).expect("a scenario");
     let summary = sim::summary_json(&sim::run(scenario).expect("a run").summary);
@@ -77,7 +78,7 @@ fn overload(name: &str, packets: u64, registry: &Registry) -> (u64, String) {
     (packets, format!("{:?}", load.happened()))
 }
 
-/// One run, as a process of its own: prints packets and what happened.
+/// One run, in a process of its own: prints the number of packets and the results.
 fn only_run(what: &str, name: &str, length: &str, library: &str) {
     let registry = Registry::with(&[loaded(library)]).expect("its name is free");
     let length = length.parse().expect("a number");
@@ -86,7 +87,7 @@ fn only_run(what: &str, name: &str, length: &str, library: &str) {
     println!("{packets} {happened}");
 }
 
-/// Instructions, packets and what happened of one run.
+/// Number of instructions and of packets, and the results, of one run.
 fn counted(what: &str, name: &str, length: u64, library: &Path) -> (f64, f64, String) {
     let run = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -125,6 +126,6 @@ fn main() {
     let library = compiled();
     compare("alone", PACKETS, &library);
     compare("simulation", SECONDS, &library);
-    // A leftover in the folder for such files harms nobody.
+    // An error is ignored: the file is in the folder for temporary files.
     let _ = std::fs::remove_file(library);
 }

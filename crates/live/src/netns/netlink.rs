@@ -105,7 +105,7 @@ impl Netlink {
     /// Opens a netlink socket.
     ///
     /// # Errors
-    /// As the kernel says.
+    /// The kernel's error.
     pub fn open() -> io::Result<Netlink> {
         let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None)?;
         Ok(Netlink { socket, sequence: 0 })
@@ -140,7 +140,7 @@ impl Netlink {
     /// Brings a device up. Sets its queue length in packets and its MTU in bytes unless they are 0.
     ///
     /// # Errors
-    /// As the kernel says.
+    /// The kernel's error.
     pub fn bring_up(&mut self, device: u32, queue: u32, mtu: u32) -> io::Result<()> {
         let mut body = vec![0; 4];
         body.extend(device.to_ne_bytes());
@@ -159,7 +159,7 @@ impl Netlink {
     /// Sets the qdisc `noqueue` on a device: packets go to the device at once.
     ///
     /// # Errors
-    /// As the kernel says.
+    /// The kernel's error.
     pub fn without_queue(&mut self, device: u32) -> io::Result<()> {
         let mut body = vec![0; 4];
         body.extend(device.to_ne_bytes());
@@ -172,7 +172,7 @@ impl Netlink {
     /// Adds an address to a device, with a prefix of full length (/32 or /128).
     ///
     /// # Errors
-    /// As the kernel says.
+    /// The kernel's error.
     pub fn add_address(&mut self, device: u32, address: IpAddr) -> io::Result<()> {
         let mut body = vec![family(address), bits(address), NO_DUPLICATE_DETECTION, 0];
         body.extend(device.to_ne_bytes());
@@ -183,7 +183,7 @@ impl Netlink {
     /// Adds a local route: every address of the prefix is one of the namespace itself.
     ///
     /// # Errors
-    /// As the kernel says.
+    /// The kernel's error.
     pub fn own(&mut self, loopback: u32, (prefix, bits): (IpAddr, u8)) -> io::Result<()> {
         let body = [family(prefix), bits, 0, 0, LOCAL, STATIC, HOST_SCOPE, TO_HOST, 0, 0, 0, 0];
         let request = Request::new(NEW_ROUTE, &body);
@@ -194,7 +194,7 @@ impl Netlink {
     /// not bound to one.
     ///
     /// # Errors
-    /// As the kernel says.
+    /// The kernel's error.
     pub fn route(
         &mut self,
         device: u32,

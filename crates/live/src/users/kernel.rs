@@ -86,14 +86,15 @@ pub fn receive(socket: &OwnedFd, into: &mut [u8]) -> Result<(usize, Ecn), Errno>
     header.msg_iovlen = 1;
     header.msg_control = control.as_mut_ptr().cast();
     header.msg_controllen = size_of_val(&control) as _;
-    // SAFETY: the header names `place` and `control` with their lengths, both of which outlive the call.
+    // SAFETY: the header points to `place` and `control`, which have the given lengths and live
+    // during the call.
     #[allow(unsafe_code)]
     let bytes = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT) };
     let Ok(bytes) = usize::try_from(bytes) else {
         let error = io::Error::last_os_error();
         return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO));
     };
-    // SAFETY: the kernel has filled `control` as far as `msg_controllen` now says.
+    // SAFETY: the kernel has filled the first `msg_controllen` bytes of `control`.
     #[allow(unsafe_code)]
     let message = unsafe { libc::CMSG_FIRSTHDR(&raw const header).as_ref() };
     let Some(message) = message else { return Ok((bytes, Ecn::NotEct)) };
