@@ -167,7 +167,7 @@ export class Plots {
     if (width && width !== plot.width) plot.setSize({ width, height: this.#height(plot.root.parentElement) })
   }
 
-  /** Shows or hides a plot; one that appears is sized at once, since a picture may be taken of it. */
+  /** Shows or hides a plot. A plot that appears is resized at once, so that downloads contain it in its right size. */
   #show(plot, shown) {
     const figure = plot.root.parentElement
     if (figure.hidden !== shown) return

@@ -59,7 +59,7 @@ fn table<'py>(py: Python<'py>, table: Table) -> PyResult<Bound<'py, PyDict>> {
     Ok(out)
 }
 
-/// The first exception that Python raised while a run moved.
+/// The first exception that a Python callback raised during a run.
 type Raised = Arc<Mutex<Option<PyErr>>>;
 
 fn first(raised: &Raised) -> std::sync::MutexGuard<'_, Option<PyErr>> {

@@ -3,8 +3,7 @@
 //! checksum updated, and a corrupted bit.
 //!
 //! The crate `capture` has another parser, which extracts all that an analysis of connections
-//! needs;
-//! this one runs for every packet of a live run.
+//! needs; this one runs for every packet of a live run.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -289,7 +289,7 @@ typedef struct aqmlab_control_table {
    */
   const char *summary;
   /**
-   * The paper or program that it follows.
+   * The paper or program that the control follows.
    */
   const char *source;
   /**

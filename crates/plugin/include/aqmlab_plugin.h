@@ -320,7 +320,7 @@ typedef struct aqmlab_plugin {
    */
   const char *summary;
   /**
-   * The paper or program that it follows.
+   * The paper or program that the discipline follows.
    */
   const char *source;
   /**

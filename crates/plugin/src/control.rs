@@ -29,7 +29,7 @@ pub struct ControlDescription {
     pub name: &'static str,
     /// What it does, in one sentence.
     pub summary: &'static str,
-    /// The paper or program that it follows, if any.
+    /// The paper or program that the control follows; empty for none.
     pub source: &'static str,
     /// Parameters of the control.
     pub fields: Vec<Field>,

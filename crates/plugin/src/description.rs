@@ -26,7 +26,7 @@ pub struct Description {
     pub name: &'static str,
     /// What it does, in one sentence.
     pub summary: &'static str,
-    /// The paper or program that it follows, if any.
+    /// The paper or program that the discipline follows; empty for none.
     pub source: &'static str,
     /// Parameters of the discipline.
     pub fields: Vec<Field>,

@@ -151,7 +151,7 @@ struct Books {
     done: Done,
 }
 
-/// Counts of a drive.
+/// Numbers of packets sent, dropped and marked while [`drive`] runs, and a hash of all results.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Done {
     /// Number of packets sent.

@@ -15,7 +15,7 @@ pub enum Fate {
     Left {
         /// Time when the transmission ended.
         at: Instant,
-        /// Whether the queue changed its ECN field.
+        /// Whether the queue marked the packet.
         marked: bool,
     },
 }
@@ -25,7 +25,7 @@ pub enum Fate {
 pub struct Row {
     /// The packet as the queue saw it, with its number within the router.
     pub packet: Packet,
-    /// Its TCP header, if the queue reads it.
+    /// TCP header of the packet, if the queue reads TCP headers.
     pub tcp: Option<TcpHeader>,
     /// Class of the packet in measurements.
     pub class: PacketClass,

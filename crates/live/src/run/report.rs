@@ -19,19 +19,16 @@ const LATE_S: f64 = 0.000_5;
 
 /// Conditions of a run that show how far to trust it, as JSON: `lateness_p50_s`, `lateness_p99_s`,
 /// `lateness_max_s` of packets handed to the devices; `gap_p99_s`, `gap_max_s`, how late the
-/// router's
-/// loop was at its steps, without sleep; `cpu_share`, the router's share of one processor, and
-/// `users_cpu_share`, that of the users' programs on each side (`clients`, `servers`; `null`
-/// without
-/// users); `scheduling`, see [`Precedence::account`](crate::priority::Precedence::account);
+/// router's loop was at its steps, without sleep; `cpu_share`, the router's share of one processor,
+/// and `users_cpu_share`, that of the users' programs on each side (`clients`, `servers`; `null`
+/// without users); `scheduling`, see [`Precedence::account`](crate::priority::Precedence::account);
 /// `packets`, those received from the devices; `dropped_elsewhere`, those dropped by devices;
 /// `foreign`, those of other addresses; `replayed`, arrivals replayed through the simulator;
 /// `connects`, how many connections of users were established and how long `connect()` took
 /// (quantiles `p50_s`, `p90_s`, `p99_s` and `max_s`; a retransmitted SYN shows in the last three);
 /// `commands` (name and exit code); `cut_s`, the time if a program ended the run early; `missing`,
 /// properties of the end systems that the kernel cannot imitate; and `flags`, a warning sentence
-/// for
-/// each condition that is not met.
+/// for each condition that is not met.
 #[derive(Clone, Debug)]
 pub struct Honesty(pub Value);
 

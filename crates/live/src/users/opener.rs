@@ -120,8 +120,7 @@ impl Driver {
     }
 
     /// Lets the partner write `bytes` without a request, once `after` bytes have reached it and
-    /// `gap` has
-    /// passed since its last write.
+    /// `gap` has passed since its last write.
     pub(super) fn script(
         &mut self,
         source: u32,

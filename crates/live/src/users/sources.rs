@@ -52,8 +52,7 @@ impl Groups {
     ///
     /// # Errors
     /// A sentence, if parameters contradict each other, or the scenario needs what a live run
-    /// cannot
-    /// do.
+    /// cannot do.
     pub fn new(task: &Task) -> Result<Groups, String> {
         let scenario = &task.scenario;
         refuse_quic(scenario)?;

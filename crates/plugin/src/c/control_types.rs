@@ -155,7 +155,7 @@ pub struct ControlTable {
     pub name: *const c_char,
     /// What the control does, in a sentence.
     pub summary: *const c_char,
-    /// The paper or program that it follows.
+    /// The paper or program that the control follows.
     pub source: *const c_char,
     /// Parameters of the control.
     pub parameters: *const PluginParameter,

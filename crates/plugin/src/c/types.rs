@@ -170,7 +170,7 @@ pub struct Plugin {
     pub name: *const c_char,
     /// What the discipline does, in a sentence.
     pub summary: *const c_char,
-    /// The paper or program that it follows.
+    /// The paper or program that the discipline follows.
     pub source: *const c_char,
     /// Parameters. With `admit` those of the buffer (limit, limit_bytes, ecn) are added.
     pub parameters: *const PluginParameter,
