@@ -224,7 +224,7 @@ impl Analysis {
         (self.units, self.epochs) = (units, epochs);
     }
 
-    /// Counts what was seen of a connection that has ended.
+    /// Adds the counts of a connection that has ended to those of the capture.
     fn count(&mut self, connection: &Connection) {
         let c = &mut self.seen.connections;
         let [opener, acceptor] = &connection.directions;

@@ -1,4 +1,4 @@
-//! Distributions over all connections.
+//! Distributions of sizes, times and counts over all connections.
 
 use serde_json::{Value, json};
 

@@ -45,7 +45,8 @@ impl Answers {
         self.times.sort();
     }
 
-    /// The sum of several sorted groups; copies nothing if only one of them has sent requests.
+    /// The requests of several sorted groups together; copies nothing if only one group has sent
+    /// any.
     pub fn together(groups: &[Answers]) -> Cow<'_, Answers> {
         let mut busy = groups.iter().filter(|g| g.requested > 0 || g.times.count() > 0);
         let Some(first) = busy.next() else { return Cow::Owned(Answers::default()) };

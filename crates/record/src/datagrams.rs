@@ -25,7 +25,7 @@ struct Stream {
     /// One-way delays, ns.
     delays: Sample,
     last_delay: Option<u64>,
-    /// Number of the last datagram lost.
+    /// Sequence number of the last datagram lost.
     last_lost: Option<u64>,
     lost: u64,
     /// Distances from one loss to the next, in packets (1: neighbours).

@@ -333,7 +333,7 @@ impl Meter {
     }
 
     /// Whether the driver must report more than arrivals, drops, marks and departures: gauges when
-    /// [`Meter::gauges_due`], and the events that [`Meter::packet_trace`] records.
+    /// they are due ([`Meter::gauges_due`]), and events for [`Meter::packet_trace`].
     pub fn watches(&self) -> bool {
         self.trace.is_some() || self.gauges.is_some()
     }

@@ -1,6 +1,6 @@
 //! The classes by which packets are counted.
 
-/// What a packet carries.
+/// The kind of a packet, by what it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {

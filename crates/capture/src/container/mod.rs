@@ -64,7 +64,7 @@ pub struct Container {
     format: Format,
     /// Bytes of a record that is not complete yet.
     rest: Vec<u8>,
-    /// Bytes still to be skipped.
+    /// Number of bytes of the file still to be skipped.
     skip: u64,
     /// Bytes of the file that have been decoded or skipped.
     done: u64,

@@ -151,7 +151,7 @@ fn interface(order: Order, body: &[u8]) -> Option<Interface> {
     Some(Interface { link, snap, ticks, offset_s: offset_s.unwrap_or(0) })
 }
 
-/// The value of an option, by its code.
+/// The value of the option with code `wanted`; none if it is missing.
 fn option(order: Order, mut options: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let (code, length) = (order.u16(options, 0)?, usize::from(order.u16(options, 2)?));

@@ -4,9 +4,9 @@ use packet::{Backlog, Instant};
 
 use super::Meter;
 
-/// The areas up to the last change of the queue, less the present queue times the instant of that
+/// The areas up to the last change of the queue, less the present backlog times the instant of that
 /// change, so that a change costs one product: up to `t` the areas are these plus `t` times the
-/// present queue. Sums wrap around; the final results do not.
+/// present backlog. Sums wrap around; the final results do not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Areas {
     packet_ns: u64,

@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(Constant(4.0).below(4.0), 0.0);
         assert_eq!(Constant(4.0).below(4.001), 1.0);
         assert_eq!(Uniform { low: 2.0, high: 6.0 }.below(7.0), 1.0);
-        // As everywhere, a value is not below itself.
+        // A value does not count as below itself, as in all distributions.
         assert_eq!((Constant(4.0).mean_below(4.0), Constant(4.0).mean_below(4.001)), (0.0, 4.0));
     }
 

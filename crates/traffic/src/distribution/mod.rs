@@ -69,7 +69,7 @@ pub trait Distribution: fmt::Debug + Send + Sync {
         self.value(u)
     }
 
-    /// One value, from one number of the stream.
+    /// Draws one value, with one number of the random stream.
     fn sample(&self, rng: &mut Rng) -> f64 {
         self.value(rng.uniform())
     }

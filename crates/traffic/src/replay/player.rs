@@ -240,7 +240,7 @@ impl Player {
             Vector::Sequential(_) => {
                 open.step += 1;
                 if open.step < open.requested {
-                    return; // more is on its way
+                    return; // more replies are in flight
                 }
             }
             Vector::Concurrent([_, acceptor]) => {

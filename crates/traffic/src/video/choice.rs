@@ -131,9 +131,9 @@ mod tests {
         let rule = Rule::Buffer { reservoir: 20.0, upper: 60.0 };
         let at = |before, buffer| choose(rule, before, buffer, None);
         assert_eq!([at(3, 0.0), at(3, 20.0), at(0, 60.0), at(0, 99.0)], [0, 0, 3, 3]);
-        // Up: from the next rate on, to the highest below the map.
+        // Upwards: once the map has reached the next rate, to the highest rate below the map.
         assert_eq!([at(0, 29.0), at(0, 30.0), at(0, 31.0), at(0, 45.0)], [0, 0, 1, 2]);
-        // Down: from the rate below on, to the lowest above the map.
+        // Downwards: once the map has reached the rate below, to the lowest rate above the map.
         assert_eq!([at(2, 31.0), at(2, 30.0), at(2, 25.0), at(3, 41.0)], [2, 2, 1, 3]);
         assert_eq!([at(3, 39.0), at(3, 29.0), at(1, 20.5)], [2, 1, 1]);
         // Where the map is the present rate itself, the rate stays.

@@ -181,7 +181,7 @@ mod tests {
         let viewing = buffer.viewing(at(20));
         assert_eq!(viewing.startup, Some(Duration::from_secs(4)));
         assert_eq!((viewing.stalls, viewing.stalled), (1, Duration::from_secs(5)));
-        // Rates 0, 1 and, over the stall, 0 again.
+        // Rates 0 and 1 were shown and, after the stall, 0 again: two switches.
         assert_eq!((viewing.switches, viewing.segments), (2, 4));
         assert_eq!(seen(&viewing), [6.0, 4.0]);
     }

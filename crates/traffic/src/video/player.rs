@@ -15,7 +15,7 @@ const CONN: u32 = 0;
 /// How long a player waits before it opens a connection after one that failed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What the players of a group have in common.
+/// Settings that the players of a group share.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub ladder: &'static [u64],

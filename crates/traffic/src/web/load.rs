@@ -127,11 +127,12 @@ mod tests {
         assert_eq!(model.mean_ip_bytes_of_reply(), 3_125.0);
         model.reply = Arc::new(Constant(2_920.0));
         assert_eq!(model.mean_ip_bytes_of_reply(), 3_124.0);
-        // Rounded to 1..=10,000 bytes, each equally likely.
+        // Sizes are rounded to 1 to 10,000 bytes, each equally likely.
         model.reply = Arc::new(Uniform { low: 0.5, high: 10_000.5 });
         let sum: u64 = (1..=10_000).map(ip_bytes_of_reply).sum();
         assert!((model.mean_ip_bytes_of_reply() - sum as f64 / 1e4).abs() < 1e-6);
-        // Beyond 256 segments by an integral: within a thousandth of a segment's header.
+        // Beyond 256 segments the mean is an integral, exact within a thousandth of a segment's
+        // header.
         model.reply = Arc::new(Uniform { low: 0.5, high: 1_000_000.5 });
         let large: u64 = (1..=1_000_000).map(ip_bytes_of_reply).sum();
         assert!((model.mean_ip_bytes_of_reply() - large as f64 / 1e6).abs() < 0.04);

@@ -51,7 +51,7 @@ pub(super) struct RareStreams {
 }
 
 impl Streams {
-    /// The streams that `stream` makes by their names.
+    /// A user's random streams; `stream` makes each one by its name.
     pub fn new(stream: impl Fn(&str) -> Rng) -> Self {
         Streams {
             server: stream("server"),
@@ -65,7 +65,7 @@ impl Streams {
 }
 
 impl RareStreams {
-    /// The streams that `stream` makes by their names.
+    /// A user's random streams; `stream` makes each one by its name.
     pub fn new(stream: impl Fn(&str) -> Rng) -> Self {
         RareStreams {
             parse: stream("parse"),

@@ -55,7 +55,8 @@ pub fn files_of_ns3() -> Arc<dyn Distribution> {
     })
 }
 
-/// The embedded objects of a page: [`files`] without the main object, whole.
+/// Number of embedded objects of a page: the drawn number of [`files`], rounded, without the main
+/// object.
 pub fn embedded_count(drawn_files: f64) -> f64 {
     math::floor(drawn_files + 0.5) - 1.0
 }

@@ -121,7 +121,7 @@ impl User {
         if self.model.page_servers.is_some() {
             self.choose_others(files);
         }
-        self.state = State::First; // alone: the others wait until it is done
+        self.state = State::First; // the others wait until the first is done
         self.page = Page::new(cx.now);
         self.fetch(cx);
         if self.model.browses {
@@ -157,12 +157,12 @@ impl User {
         self.send(conn, cx);
     }
 
-    /// The lowest number that is not in use.
+    /// The lowest connection number that is not in use.
     fn free_number(&self) -> u32 {
         self.numbers().trailing_ones()
     }
 
-    /// Bit `c` is set while number `c` is in use.
+    /// A mask in which bit `c` is set while connection number `c` is in use.
     fn numbers(&self) -> u64 {
         self.busy | self.rare.as_ref().map_or(0, |rare| rare.open.numbers())
     }
@@ -224,7 +224,7 @@ impl User {
                 self.kept_replied(place, cx)
             }
             if !busy {
-                return; // it failed while idle
+                return; // the connection failed while idle
             }
         } else {
             let bit = 1u64.checked_shl(conn).unwrap_or(0);

@@ -22,7 +22,7 @@ use crate::entry::{Entry, Group, Population};
 use crate::report::{Report, Shown, VideoCallReport};
 use crate::{Action, App, AppCx, Input};
 
-/// What the calls of a group have in common.
+/// Settings that the calls of a group share.
 #[derive(Clone, Debug)]
 struct Settings {
     /// The control in the state that it has at the begin of a call.

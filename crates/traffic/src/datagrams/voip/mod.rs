@@ -18,7 +18,7 @@ use crate::{Action, App, AppCx, Input};
 /// Bytes of an RTP header (RFC 3550 section 5.1).
 const RTP: u32 = 12;
 
-/// How speech becomes packets, and how well it sounds.
+/// A codec: how speech becomes packets, and how much the coding impairs it.
 #[derive(Clone, Copy, Debug)]
 struct Codec {
     /// Bytes of speech in a second.

@@ -2,7 +2,7 @@
 
 use packet::{Duration, Instant, Rng};
 
-/// The speech of a group's talkers.
+/// Parameters of the speech of a group's talkers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpeechModel {
     /// Duration of the speech in one packet.

@@ -87,7 +87,7 @@ impl Sequence {
             object_gap,
         };
         sequence.begin_page();
-        sequence.objects_left -= 1; // the first
+        sequence.objects_left -= 1; // the first request is to be sent
         sequence
     }
 
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn gaps_within_a_page_are_shorter_than_those_between_pages() {
-        // 2^-4.15 s and 2^3.22 s are their medians.
+        // The medians are 2^-4.15 s within a page and 2^3.22 s between pages.
         let mut logarithms = [(0.0, 0), (0.0, 0)];
         for i in 0..4_000 {
             let mut sequence = Sequence::new(Rng::named(i, "connection"), 1);

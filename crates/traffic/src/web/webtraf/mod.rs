@@ -38,7 +38,7 @@ pub struct Sessions {
     pub pages: Arc<dyn Distribution>,
     /// Seconds between two pages.
     pub think: Arc<dyn Distribution>,
-    /// The instant from which these seconds are counted.
+    /// The instant from which `think` is counted.
     pub gap_from: GapFrom,
     /// Number of objects of a page.
     pub files: Arc<dyn Distribution>,
@@ -46,7 +46,7 @@ pub struct Sessions {
     pub object_gap: Arc<dyn Distribution>,
     /// Size of an object, packets.
     pub packets: Arc<dyn Distribution>,
-    /// Bytes of one of these packets.
+    /// Bytes of a packet of `packets`.
     pub packet: u32,
     /// Size of a request, bytes.
     pub request: Arc<dyn Distribution>,

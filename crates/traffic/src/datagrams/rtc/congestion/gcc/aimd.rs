@@ -191,7 +191,8 @@ mod tests {
     fn the_capacity_is_smoothed_by_95_percent_and_so_is_its_deviation() {
         let first = Capacity::of(None, 1e6);
         assert_eq!((first.mean, first.deviation), (1e6, 400.0));
-        // The sample differs by 95 kbit/s from the mean of 1,005 kbit/s: 380 + 0.05 * 95^2 / 1.005.
+        // The sample differs by 95 kbit/s from the mean of 1,005 kbit/s: the deviation becomes 380
+        // + 0.05 * 95^2 / 1.005.
         let second = Capacity::of(Some(first), 1.1e6);
         assert!((second.mean - 1.005e6).abs() < 1e-6, "{second:?}");
         assert!((second.deviation - (380.0 + 451.25 / 1.005)).abs() < 1e-9, "{second:?}");
@@ -200,7 +201,8 @@ mod tests {
 
     #[test]
     fn three_deviations_from_the_known_capacity_are_another_line() {
-        // 3 sqrt(400 * 1e6) bit/s: up to 60 kbit/s on either side the estimate is kept.
+        // Three deviations are 3 sqrt(400 * 1e6) bit/s, 60 kbit/s: within them the estimate is
+        // kept.
         for (receiving, kept) in [(1.06e6, true), (1.060_001e6, false)] {
             let mut rate = aimd(1e6);
             rate.decrease(1e6);

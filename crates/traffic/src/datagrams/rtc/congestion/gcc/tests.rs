@@ -32,7 +32,7 @@ fn close(found: f64, expected: f64) {
 fn the_filter_is_that_of_section_5_3() {
     let mut filter = Kalman { estimate: 0.5, error: 0.1, noise: 4.0 };
     filter.measure(2.5, 1e-3, 0.99);
-    // z = 2; noise 0.99 * 4 + 0.01 * 4 = 4; k = 0.101 / 4.101.
+    // With z = 2 the noise is 0.99 * 4 + 0.01 * 4 = 4, and the gain k is 0.101 / 4.101.
     let gain = 0.101 / 4.101;
     close(filter.noise, 4.0);
     close(filter.estimate, 0.5 + 2.0 * gain);
@@ -98,7 +98,7 @@ fn over_use_lasts_and_does_not_fall() {
     // The estimate is multiplied by the number of groups, from the second one on.
     let mut usual = detector(60.0);
     (0..6).for_each(|n| usual.estimated(&estimate(1.0, 8 * n)));
-    assert_eq!(usual.usage(), Usage::Normal); // 2, 3 ... 7 ms
+    assert_eq!(usual.usage(), Usage::Normal); // multiplied: 2, 3 ... 7 ms
     (6..60).for_each(|n| usual.estimated(&estimate(1.0, 8 * n)));
     assert_eq!(usual.usage(), Usage::Over);
 }
@@ -108,9 +108,9 @@ fn the_threshold_follows_the_estimate() {
     let mut letter = detector(1.0);
     letter.estimated(&estimate(20.0, 0)); // no time has passed
     close(letter.threshold_ms(), 12.5);
-    letter.estimated(&estimate(20.0, 10)); // K_u
+    letter.estimated(&estimate(20.0, 10)); // the threshold rises by K_u
     close(letter.threshold_ms(), 12.5 + 0.01 * 7.5 * 10.0);
-    letter.estimated(&estimate(-3.25, 20)); // K_d
+    letter.estimated(&estimate(-3.25, 20)); // the threshold falls by K_d
     close(letter.threshold_ms(), 13.25 - 0.00018 * 10.0 * 10.0);
     let before = letter.threshold_ms();
     letter.estimated(&estimate(before + 15.1, 30)); // too far beyond the threshold
@@ -173,9 +173,9 @@ fn losses_move_the_rate_only_below_2_and_above_10_percent() {
         bound.rate
     };
     close(lose(0), 1.05e6);
-    close(lose(1), 1e6); // 2 %
+    close(lose(1), 1e6); // a loss of 2 %
     close(lose(5), 1e6);
-    close(lose(10), 1e6 * 0.9); // 20 %
+    close(lose(10), 1e6 * 0.9); // a loss of 20 %
 }
 
 #[test]

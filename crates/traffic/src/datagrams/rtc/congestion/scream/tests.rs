@@ -41,11 +41,11 @@ fn the_fast_increase_adds_what_is_acknowledged_if_the_window_is_used() {
     let mut sender = scream();
     (0..3).for_each(|_| sender.on_sent(1_000, at(0)));
     feed_back(&mut sender, 100, &[observed(0, Some(50))]);
-    close(sender.window.cwnd, 4_000.0); // 1.5 * 3,000 + 1,000 > 3,000
+    close(sender.window.cwnd, 4_000.0); // the window is used: 1.5 * 3,000 + 1,000 > 3,000
     close(sender.window.in_flight, 2_000.0);
     sender.window.cwnd = 5_000.0;
     feed_back(&mut sender, 120, &[observed(10, Some(50))]);
-    close(sender.window.cwnd, 5_000.0); // 1.5 * 2,000 + 1,000 < 5,000
+    close(sender.window.cwnd, 5_000.0); // the window is not used: 1.5 * 2,000 + 1,000 < 5,000
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn the_fast_increase_resumes_after_5_s_without_a_trend() {
 #[test]
 fn the_trend_is_the_average_times_the_autocorrelation() {
     let mut sender = scream();
-    // Every 50 ms a sample: 0, then ten of half the target.
+    // A delay sample every 50 ms: first 0, then ten of half the target.
     feed_back(&mut sender, 100, &[observed(0, Some(50))]);
     (1..11).for_each(|n| feed_back(&mut sender, 100 + 50 * n, &[observed(50 * n, Some(100))]));
     let average = 0.5 * (1.0 - 0.9_f64.powi(10));
