@@ -10,7 +10,7 @@
     other = aqmlab.run("fifo-98.toml", seeds=5)
     print(aqmlab.paired(other, result))   # the difference, seed by seed
 
-Importing this package is cheap: everything heavy is loaded when it is first used.
+Importing this package is fast: large modules are loaded when they are first used.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ __all__ = [
 ]
 _OWN = ("PASS", "SIGNAL", "SIGNAL_FORCED", "DROP", "DROP_FORCED")
 _OWN += ("Discipline", "discipline", "parameter")
-"""What a discipline in Python is made of."""
+"""Names for disciplines in Python, which are imported when they are first used."""
 
 
 def __getattr__(name: str) -> Any:
-    """`__version__` is that of the simulator, which is not loaded before."""
+    """Imports names when they are first used; `__version__` is that of the simulator."""
     if name in _OWN:
         from aqmlab.simulator.plugin import discipline
 
@@ -98,15 +98,15 @@ def run(
 ) -> Result:
     """Runs a scenario or an experiment, given as a TOML file or as a mapping.
 
-    `seed` or `seeds` (a number of replications or a list) replace what the file says; `set`
-    changes fields by dotted path (`{"link.0.forward.limit": 60}`). With `out` the results are
-    kept in that folder and a later call continues there; without it they stay in memory.
-    `progress` shows a bar while runs go on, by default in terminals and notebooks; False shows
-    none, True also writes lines to a log. Uses all cores unless `jobs` says otherwise.
-    `pcap` is a file for what crosses the first link, readable by Wireshark. `report` also writes
-    tables, figures and `report.html` into the folder `out`. `aqm` are disciplines of one's own,
-    classes or files: see docs/own-discipline.md. `on` names a cluster: see docs/cluster.md. `trust`
-    permits programs that a file names or carries: see docs/how-to/share.md.
+    `seed` or `seeds` (a number of replications or a list) replace what the file says; `set` changes
+    fields by dotted path (`{"link.0.forward.limit": 60}`). With `out` the results are kept in that
+    folder and a later call continues there; without it they stay in memory. `progress` shows a bar
+    while runs go on, by default in terminals and notebooks; False shows none, True also writes
+    lines to a log. Uses all cores unless `jobs` says otherwise. `pcap` is a file for the packets
+    that cross the first link, readable by Wireshark. `report` also writes tables, figures and
+    `report.html` into the folder `out`. `aqm` lists the user's own disciplines, as classes or
+    files: see docs/own-discipline.md. `on` names a cluster: see docs/cluster.md. `trust` permits
+    programs that a file names or carries: see docs/how-to/share.md.
     """
     from contextlib import nullcontext
     from pathlib import Path
@@ -128,7 +128,7 @@ def run(
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
-    """What a results folder holds, without running anything: of `aqmlab run`, or of a study."""
+    """The result in a folder of `aqmlab run` or of a study, without running anything."""
     from pathlib import Path
 
     from aqmlab.pipeline import result

@@ -1,4 +1,4 @@
-"""`python -m aqmlab`."""
+"""Runs the command line: `python -m aqmlab`."""
 
 from aqmlab.cli import main
 

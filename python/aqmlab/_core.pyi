@@ -1,4 +1,4 @@
-"""The compiled simulator. `aqmlab.engine` is its only user inside this package."""
+"""The compiled simulator; `aqmlab.simulator.engine` is its Python interface."""
 
 from collections.abc import Callable
 from typing import Any, TypedDict
@@ -16,7 +16,7 @@ class DisciplineError(Exception):
     """A user's discipline failed while it ran; the message is one sentence."""
 
 class Cancelled(Exception):
-    """The progress callback returned False: the run is to stop."""
+    """The progress callback returned False, so that the run was stopped."""
 
 class Registry:
     """Names of disciplines and congestion controls: those of the simulator, and those that are
@@ -43,13 +43,14 @@ class Registry:
         """Adds the discipline or congestion control of a shared library; returns its name."""
 
     def describe(self, name: str) -> str | None:
-        """A discipline or congestion control as the catalogue has it, with `kind`, as JSON."""
+        """A discipline or congestion control in the form of the catalogue, with `kind`, as JSON."""
 
     def check_aqm(self, name: str, notify: Callable[[str], object]) -> str:
-        """Checks a discipline: the report as JSON. `notify` gets what is checked next."""
+        """Checks a discipline and returns the report as JSON. `notify` gets the name of each check
+        before it begins."""
 
     def check_control(self, name: str, notify: Callable[[str], object]) -> str:
-        """Checks a congestion control over random calls: the report as JSON."""
+        """Checks a congestion control over random calls and returns the report as JSON."""
 
     def pulse(self) -> int:
         """A count that is odd while a call of a user's discipline lasts."""
@@ -61,8 +62,8 @@ class RawTable(TypedDict):
     every_s: tuple[float, float] | None
 
 class RawResult(TypedDict):
-    """One finished run: the summary as JSON, its tables, and the names of the groups that the
-    column `group` counts."""
+    """One finished run: the summary as JSON, the tables, and the names of the groups to which the
+    column `group` has indices."""
 
     summary: str
     tables: dict[str, RawTable]
@@ -79,7 +80,8 @@ def run(
     addition to the simulator's. `progress` is called with the simulated seconds; if it returns
     False, the run is cancelled. `pcap` has the function that takes a capture's bytes, the names of
     the ports, and whether packets are captured on arrival. `watch` has the function that gets
-    pictures of the run as JSON, and the seconds of a bin; a run that is watched is not captured."""
+    snapshots of the run as JSON, and the width of a bin in seconds; a run that is watched is not
+    captured."""
 
 def check(scenario_json: str, registry: Registry | None = None) -> str:
     """The scenario as JSON with every default filled in."""
@@ -94,22 +96,22 @@ def table_of(name: str, text: str, unit: str) -> str:
     """Mean, quantiles and curve of a distribution in the format of the shipped tables (JSON)."""
 
 def trace_shown(text: str) -> str:
-    """What a trace's file holds, given its content: its format, means and curves, as JSON."""
+    """The facts about a trace from its file's text: its format, means and curves, as JSON."""
 
 def quantity(text: str, unit: str) -> float:
     """A quantity as people write it (`"20 ms"`) in base units; `unit`: `time` or `rate`."""
 
 def interfaces() -> list[tuple[str, str]]:
-    """What a discipline in C or Rust is compiled against: names of files and their texts."""
+    """The files of the plugin interface for C and Rust: names and texts."""
 
 def fail(why: str) -> None:
-    """Fails as a fault of the simulator does; tests of what a user then sees call it."""
+    """Fails like a fault of the simulator; tests of the user's error message call it."""
 
 class LiveError(Exception):
     """A live run is not possible here, or has failed; the message is one sentence."""
 
 class RawLiveResult(RawResult):
-    """A finished live run; `live` says how far it can be believed (JSON)."""
+    """A finished live run; `live` has the limits of its validity (JSON)."""
 
     live: str
 
@@ -120,7 +122,7 @@ def live_users(task_json: str) -> None:
     """Runs a program of users of a live run."""
 
 def live_check() -> str:
-    """What a live run needs of this machine, and its limits, as JSON."""
+    """The requirements of a live run, whether this machine meets them, and its limits, as JSON."""
 
 def version() -> str:
     """`{"version", "build", "commit", "profile"}` as JSON."""
@@ -129,10 +131,11 @@ def estimate(scenario_json: str, registry: Registry | None = None) -> float | No
     """Expected IP bytes per user and second of the traffic group given by its load."""
 
 def memory(scenario_json: str, registry: Registry | None = None) -> tuple[int, int | None]:
-    """Bytes that a run takes at least, and the bytes that are free; None if that is not known."""
+    """The least memory of a run in bytes, and the free memory in bytes (None if that is not
+    known)."""
 
 def resolve(scenario_json: str, registry: Registry | None = None) -> str:
-    """What a scenario means: links, ports, sides, directions and ways, as JSON."""
+    """The resolved scenario: links, ports, sides, directions and machines, as JSON."""
 
 def schema() -> str:
     """The JSON schema (draft 2020-12) of scenario files."""
@@ -144,34 +147,35 @@ class Overload:
     """Fifty flows in a steady overload of a discipline with its defaults, after a warm-up."""
 
     most_ns: int
-    """What a packet may cost, in nanoseconds."""
+    """The largest accepted cost of a packet, in nanoseconds."""
 
     def __init__(self, name: str) -> None: ...
     def run(self, packets: int) -> None:
         """Runs the next `packets` arrivals and all that happens between them."""
 
 class World:
-    """A world that is moved in slices, looked at and changed between them."""
+    """A simulation that is advanced in steps, and can be observed and changed between them."""
 
     def __init__(self, scenario_json: str, registry: Registry | None = None) -> None: ...
     def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
-        """Moves on; whether the run is over, and eight numbers of the port since the last call."""
+        """Advances; returns whether the run is over, and eight numbers of the port since the last
+        call."""
 
     def set(self, port: str, name: str, value: float) -> None:
         """Changes a parameter of the port's discipline."""
 
     def now(self) -> tuple[float, int]:
-        """Seconds, and events served."""
+        """The simulated time in seconds, and the number of events so far."""
 
 class Learner:
-    """Reads a packet capture, piece by piece."""
+    """A reader of a packet capture, which is fed piece by piece."""
 
     def __init__(self, inside: list[tuple[bytes, int]]) -> None: ...
     def feed(self, bytes: bytes) -> None:
         """Takes the next bytes of the file."""
 
     def take(self) -> tuple[bytes, bytes]:
-        """Takes the lines of connections that are over, and three 64-bit numbers of each."""
+        """Removes and returns the lines of ended connections, and three 64-bit numbers for each."""
 
     def finish(self) -> str:
-        """What was seen, as JSON."""
+        """The report on the capture, as JSON."""

@@ -26,7 +26,7 @@ def shortened(text: str, longest: int) -> str:
 
 
 class AqmlabError(Exception):
-    """A mistake or an obstacle a person can act on; printed as one line, never as a traceback."""
+    """An error that a person can act on; printed as one line, never as a traceback."""
 
     exit_code = 2
 
@@ -43,7 +43,7 @@ class StoreError(AqmlabError):
 
 
 class CalibrationError(AqmlabError):
-    """A load cannot be turned into a number of users."""
+    """A load cannot be converted into a number of users."""
 
 
 class EngineError(AqmlabError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from aqmlab.errors import SpecError
 
 _ENDINGS = {"": "", "packets": "", "time": "s", "rate": "bits_per_s", "bytes": "bytes"}
-"""Kinds of quantities, and how the names of columns end with their base units."""
+"""Kinds of quantities, and the suffix of column names for each one's base unit."""
 
 
 def _parse(text: object, unit: str, noun: str, example: str) -> float:
@@ -54,12 +54,13 @@ def share(value: object) -> float:
 
 
 def quantity(value: object) -> tuple[str, float] | None:
-    """Any quantity: its base unit (`s`, `bits_per_s`, `bytes`, else none) and its number in it."""
+    """Any quantity as its base unit (`s`, `bits_per_s`, `bytes`, else empty) and its value in that
+    unit; None if the value is no quantity."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "", float(value)
     for kind, ending in _ENDINGS.items():
         try:
-            # 7 % is 0.07, not 0.07000000000000001.
+            # Rounded, so that 7 % is 0.07, not 0.07000000000000001.
             return ending, float(f"{_parse(value, kind, 'quantity', ''):.12g}")
         except SpecError:
             continue

@@ -1,1 +1,1 @@
-"""How fast the simulator and the commands are on this machine."""
+"""Benchmarks of the simulator and of commands on this machine (`aqmlab bench`)."""

@@ -1,4 +1,4 @@
-"""How long a command that only prints makes people wait, for `aqmlab bench`."""
+"""Measures the CPU time of commands that only print, for `aqmlab bench`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PRINTING = ("--version", "--help", "list", "describe red", "study list", "claims")
-"""Commands that run nothing."""
+"""Commands that start no simulation."""
 BAR_S = 0.3
-"""Beyond this a person notices a pause."""
+"""Time in seconds above which a person notices a pause."""
 REPEATS = 5
 _NOTHING = [sys.executable, "-c", "pass"]
 
@@ -56,7 +56,7 @@ def _measured(command: str) -> CommandCost:
 
 
 def _cpu_s(arguments: list[str]) -> float:
-    """CPU seconds of a child, its output thrown away."""
+    """CPU seconds of a child process, whose output is discarded."""
     before = os.times()
     subprocess.run(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     after = os.times()

@@ -1,4 +1,4 @@
-"""Other simulators on scenario A, where they are installed, for `aqmlab bench`."""
+"""Measures other simulators on scenario A, if they are installed, for `aqmlab bench`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def packets_per_cpu_s(seconds: int) -> dict[str, float | None]:
-    """Data packets per CPU second of each on scenario A; none of one that is not installed."""
+    """Data packets per CPU second of each simulator on scenario A; None if it is not installed."""
     return {"ns2": ns2_packets_per_cpu_s(seconds), "ns3": ns3_packets_per_cpu_s()}
 
 
@@ -38,8 +38,8 @@ def ns2_packets_per_cpu_s(seconds: int) -> float | None:
 
 
 def ns2_script() -> Path | None:
-    """Scenario A for ns-2, if this is a checkout."""
-    # Its place in a checkout, seen from this file or from where the command is given.
+    """The path of scenario A for ns-2; None outside a checkout of the sources."""
+    # The script is searched from this file and from the current directory.
     places = (Path(__file__).resolve().parents[2], Path.cwd())
     scripts = (place / "validation" / "ns2" / "scenario_a.tcl" for place in places)
     return next((script for script in scripts if script.exists()), None)
@@ -67,5 +67,5 @@ def ns3_packets_per_cpu_s() -> float | None:
 
 
 def note(sentence: str) -> None:
-    """Prints a sentence on standard error, apart from the answer."""
+    """Prints a sentence on standard error, so that standard output has only the result."""
     print("aqmlab:", sentence, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Packets a second through a discipline in Python, for `aqmlab bench`."""
+"""Measures packets per CPU second through a discipline in Python, for `aqmlab bench`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from aqmlab.simulator.forms import Link, Scenario
 from aqmlab.simulator.plugin import source, starting
 
 BAR = 150_000
-"""Packets a CPU second."""
+"""Least rate in packets per CPU second that is accepted."""
 SECONDS = (10, 60)
-"""Simulated, of the shorter and the longer run: what starting a process costs cancels out."""
+"""Simulated seconds of the shorter and the longer run: in their difference the cost of starting a
+process cancels."""
 
 
 def measure(scenario: Scenario) -> dict[str, Any]:
-    """The scenario with the judge that `aqmlab new aqm` begins with, at its first link."""
+    """The result for the scenario with the template of `aqmlab new aqm` as the discipline of its
+    first link."""
     with tempfile.TemporaryDirectory() as folder:
         starting.write("bench_aqm", "python", Path(folder) / "bench_aqm")
         file = str(Path(folder) / "bench_aqm" / "bench_aqm.py")

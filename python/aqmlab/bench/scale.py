@@ -1,10 +1,10 @@
-"""Whether a packet costs more where there is more of something: `aqmlab bench --scale`.
+"""Measures how the cost of a packet grows with the size of a scenario: `aqmlab bench --scale`.
 
-A curve over decades for each thing that may grow: users of three end systems, open connections,
-flows of a hash, packets that wait, links in a row. A point is the difference of two runs
-of unlike length, each without its set-up: that of a million users takes longer than what is
-measured, and scatters by as much. With `--instructions` they are counted (valgrind), which no other
-load on the machine disturbs, and takes fifty times as long.
+There is a curve over several decades for each quantity: users of three end systems, open
+connections, hashed flows, queued packets, links in a row. A point is the difference of two runs of
+different duration without their set-up, since the set-up of a million users takes longer than the
+measured part, and varies as much. With `--instructions` instructions are counted (by valgrind),
+which is independent of other load on the machine, but fifty times as slow.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PACKETS = 300_000
-"""Data packets between the shorter and the longer run, about."""
+"""Approximate number of data packets by which the longer run exceeds the shorter one."""
 LEAST_S = 4.0
-"""Simulated seconds of the longer run at least: longer than most connections of users."""
+"""Least duration of the longer run in simulated seconds: longer than most connections of users."""
 DATA_PER_USER_S = 0.286
 """Data packets per second and Mah user at 98 % of its link (scenario W)."""
 USER_BITS_PER_S = 10e6 / 2982
-"""Line per user at that load, from scenario W."""
+"""Rate of the line per user at that load, from scenario W."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Curve:
     """Scenarios that differ in the size of one thing."""
 
     of: str
-    """What grows."""
+    """Name of the quantity that grows."""
     sizes: Sequence[int]
     scenario: Callable[[int], Scenario]
-    """One of this size, its duration apart."""
+    """A function that gives the scenario of a size, without its duration."""
     packets_per_s: Callable[[int], float]
-    """Data packets of a simulated second, about."""
+    """Approximate number of data packets per simulated second, by size."""
     per: Callable[[int], int] = lambda _: 1
-    """By what the cost of a packet is divided: links that it crosses."""
+    """The divisor of a packet's cost: the number of links that it crosses."""
 
 
 def _link(rate: float, limit: int, **fields: Any) -> Link:
@@ -80,7 +80,7 @@ def _bulk(flows: int, links: int = 1, **forward: object) -> Scenario:
 
 
 def _waiting(packets: int) -> Scenario:
-    # Twice what the line takes: the queue fills while half the first run is over.
+    # Twice the line's rate, so that the queue is full after half of the first run.
     rate = max(1e6, packets * 1000 * 8.0)
     sent = f"{rate / 5:.0f} bit/s"
     group: Traffic = {"app": "cbr", "flows": 10, "rate": sent, "packet": 1000}
@@ -93,7 +93,7 @@ def _waiting(packets: int) -> Scenario:
 
 
 def curves() -> Iterator[Curve]:
-    """Every curve."""
+    """All curves."""
     five = [10**n for n in range(2, 7)]
     for profile in ("plain", "freebsd-2.2.8", "linux"):
         yield Curve(
@@ -123,7 +123,7 @@ class PointCost(TypedDict):
 
 
 class CurveCost(TypedDict):
-    """The costs along a curve; `growth` is the last over the first."""
+    """The costs along a curve; `growth` is the last cost divided by the first."""
 
     of: str
     points: list[PointCost]
@@ -187,7 +187,8 @@ def _point(curve: Curve, size: int, instructions: bool) -> PointCost:
 
 
 def _idle_user_bytes(users: int) -> float:
-    """Bytes of an idle user: the memory of a run with `users` less that of a run with one."""
+    """Memory of an idle user in bytes: that of a run with `users` minus that of a run with one, per
+    user."""
     few, many = (
         simulator.run_apart({"name": "idle", "duration": "1 us", **web(n, "plain")})
         for n in (1, users)

@@ -1,8 +1,8 @@
-"""The speed and memory of the simulator on two fixed scenarios, compared with ns-2 and ns-3 where
-installed, the cost of a packet in every queue discipline, and of a command that only prints.
+"""Measures the simulator's speed and memory on fixed scenarios, compared with ns-2 and ns-3 if they
+are installed, and the cost of a packet in every queue discipline; runs the other benchmarks.
 
-Each scenario runs in a process of its own that imports nothing but `aqmlab._core`, so that the
-peak memory is the simulator's (and that of a bare Python, some 10 MiB).
+Each scenario runs in a process of its own that imports nothing but `aqmlab._core`, so that the peak
+memory is that of the simulator (plus some 10 MiB of Python itself).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from aqmlab import _core
 
 BULK_SECONDS = 300
-"""Simulated seconds of scenario A, here and in ns-2: enough packets for a steady figure."""
+"""Simulated seconds of scenario A, here and in ns-2: enough packets for a repeatable result."""
 
 BULK: Scenario = {
     "name": "bench-A",
@@ -100,11 +100,12 @@ MODELS: dict[str, Traffic] = {
     "unc": {"app": "unc", "load": WEB_LOAD},
     "packmime": {"app": "packmime", "load": 0.9},
 }
-"""Scenario W with the other web models. PackMime's connections arrive whatever the network does:
-above some 96 %, which Ethernet's framing leaves, its backlog would only grow."""
+"""Scenario W with the other web models. PackMime's connections arrive independently of the network:
+above some 96 %, the share that Ethernet's framing leaves, the backlog would grow without limit."""
 
 QUEUE_PACKETS = 20_000
-"""Packets of a repeat: a millisecond or so, shorter than what a scheduler gives at a time."""
+"""Number of packets of a repeat: about a millisecond, shorter than a time slice of the
+scheduler."""
 
 QUEUE_REPEATS = 25
 
@@ -135,7 +136,7 @@ json.dump(measured, sys.stdout)
 
 
 class Speed(TypedDict, total=False):
-    """A run in a process of its own: its speed, its memory, and that it is the same run."""
+    """The results of a run in a process of its own: speed, memory, and the fingerprint."""
 
     data_packets_per_s: Required[float]
     events_per_packet: Required[float | None]
@@ -154,7 +155,8 @@ class Speed(TypedDict, total=False):
 
 
 class QueueCost(TypedDict):
-    """What a packet costs in a discipline, also as multiples of the yardstick."""
+    """The cost of a packet in a discipline, also as a multiple of the cost in the reference
+    discipline."""
 
     name: str
     ns_per_packet: float
@@ -165,7 +167,7 @@ class QueueCost(TypedDict):
 
 Benchmark = dict[str, Any]
 """The document of `aqmlab bench --json`: a `Speed` for A, W and every other model, `queues`, and
-what the other files of this folder measure."""
+the results of the other modules of this package."""
 
 
 def measure() -> Benchmark:
@@ -202,11 +204,11 @@ def measure() -> Benchmark:
 
 
 def queues() -> list[QueueCost]:
-    """What a packet costs in each discipline: enqueue, dequeue and updates, 50 flows, overload.
+    """The cost of a packet in each discipline: enqueue, dequeue and updates, with 50 flows in
+    overload.
 
-    Medians of repeats. Each alternates with one of the first discipline of the list, so that the
-    ratio
-    means something on a machine that others use too.
+    Costs are medians of repeats. Each repeat alternates with one of the first discipline of the
+    list, so that the ratio is meaningful on a machine that others use too.
     """
     names = [entry["name"] for entry in engine.catalogue()["aqm"]]
     return [_queue(name, names[0]) for name in names]
@@ -257,7 +259,7 @@ def _model(name: str) -> Scenario:
 
 
 def run_apart(scenario: Scenario, instructions: bool = False) -> Speed:
-    """Runs a scenario in a process of its own; with its `instructions`, counted by valgrind."""
+    """Runs a scenario in a process of its own; with `instructions`, valgrind counts them."""
     count = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     child = subprocess.run(
         [
@@ -298,7 +300,7 @@ def run_apart(scenario: Scenario, instructions: bool = False) -> Speed:
 
 
 def _run(scenario: Scenario) -> tuple[Speed, float]:
-    """Runs a scenario in a process of its own; also its data packets per CPU second."""
+    """Runs a scenario in a process of its own; returns also its data packets per CPU second."""
     measured = run_apart(scenario)
     return measured, measured["data_packets"] / measured["cpu_s"]
 

@@ -1,4 +1,4 @@
-"""Steps of the Gymnasium environment a second, for `aqmlab bench`."""
+"""Measures steps per CPU second of the Gymnasium environment, for `aqmlab bench`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ SCENARIO: dict[str, Any] = {
     "link": [{"rate": "10 Mbit/s"}],
     "traffic": [{"app": "bulk", "flows": 10, "tcp": "plain"}],
 }
-"""Ten bulk flows; the queue is handed in, and an agent sets its `max_p` in every step."""
+"""A scenario of ten bulk flows; the queue is added by `measure`, and an agent sets its `max_p` in
+every step."""
 INTERVALS_S = (0.1, 0.01)
 SEEDS = range(1, 8)
 

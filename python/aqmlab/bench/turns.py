@@ -1,8 +1,9 @@
-"""Packets per second of many users over those of few: `aqmlab bench --scale --turns`.
+"""Measures the ratio of packets per CPU second with many users and with few: `aqmlab bench --scale
+--turns`.
 
 On a machine that others use too, two measurements minutes apart differ by a factor of two. So both
 worlds are set up first, each in a process of its own, and then simulate in turns of a quarter of a
-second of CPU on one core. What the other guests of the machine take away they take from both.
+second of CPU on one core. Other load on the machine thus slows both equally.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def _rounds(profile: str, many: int) -> Iterator[tuple[float, float]]:
 
 
 class Compared(TypedDict):
-    """End systems with few users and with many, in turn: packets per CPU second of both, and the
+    """The comparison of few and many users: packets per CPU second of both, and the median of the
     ratio with its quartiles over the turns."""
 
     packets_per_s: dict[str, float]

@@ -1,7 +1,7 @@
-"""Lines of a score card without their evidence: those that a study has stored, and blank ones.
+"""Lines of a score card that need no evaluation: stored ones, and blank ones.
 
-It is separate from `scorecard`, so that code that only reads verdicts does not load what makes
-them.
+This module is separate from `scorecard`, so that code that only reads verdicts does not load the
+modules that make them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def digest(claim: Claim) -> str:
-    """A short hash of the rule, in words and as conditions: it changes when either does. What a
-    rule depends on (scenarios, metrics, statistics) has the version of the whole program instead.
+    """A short hash of the rule, in words and as conditions: it changes when either does. Changes of
+    scenarios, metrics and statistics are covered by the version of the program instead.
     """
     from aqmlab.experiment.shapes import written
 
@@ -53,7 +53,7 @@ def blank(study: str, claim: Claim) -> Line:
 
 
 def stored(folder: Path, study: str) -> list[Line] | None:
-    """The score card of a study's results folder, if it has one."""
+    """The score card of a study's results folder; None if it has none."""
     path = folder / "result.json"
     if not path.is_file():
         return None
@@ -84,7 +84,7 @@ def lines(study: str, file: Path) -> list[Line]:
 
         return [blank(study, claim) for claim in claims(file)]
 
-    # A cache next to a shipped experiment may have been written under another name.
+    # The compiled file of a shipped experiment may have been written with another name.
     found: list[Line] = compiled.described(file, "verdicts", read)
     return [{**line, "study": study} for line in found]
 

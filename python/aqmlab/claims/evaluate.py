@@ -1,9 +1,9 @@
-"""Claims of a study, judged one look after the other.
+"""Evaluates the claims of a study in several looks (interim analyses).
 
-At the first look every claim sees the runs of the tables and figures. For those still inconclusive
-the scenarios they rest on are run under more seeds, until every rule is decided or the last look
-is spent. The looks are fixed before the run, and every look spends its share of the error
-probability, so that looking more often makes no claim hold.
+The first look uses the runs of the tables and figures. For claims that are then inconclusive their
+scenarios are run under more seeds, until every rule is decided or the last look is over. The number
+of looks is fixed before the run, and each look has a share of the error probability, so that more
+looks do not make a claim hold by chance.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the numbers of a rule come from: one value per seed, from the runs of a plan."""
+"""Finds the numbers of a rule: one value per seed, from the runs of a plan."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OVER: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "range": lambda rows: rows.max(axis=0) - rows.min(axis=0),
     "sum": lambda rows: rows.sum(axis=0),
 }
-"""What several cells become under one seed."""
+"""Functions that combine the values of several cells under each seed."""
 
 
 class NotRun(Exception):
@@ -32,18 +32,18 @@ class NotRun(Exception):
 
 @dataclass
 class Evidence:
-    """All that rules look at."""
+    """The runs, metrics and calibrations from which rules take their numbers."""
 
     plan: Plan
     metrics: Mapping[str, Metric]
     results: dict[tuple[str, int], FinishedRun]
     calibrations: Mapping[str | None, dict] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
-    """Keys of the scenarios that were looked at since this was last emptied."""
+    """Keys of the scenarios that were used since this set was last emptied."""
     _known: dict = field(default_factory=dict)
 
     def number(self, let: Let) -> np.ndarray:
-        """What a name of a rule stands for: an array over seeds, or an exact number."""
+        """The number that a name of a rule denotes: an array over seeds, or an exact number."""
         match let:
             case Probe():
                 return np.asarray(statistics.probe(let.probe, let.args))
@@ -61,7 +61,7 @@ class Evidence:
         return self._single(self._one(let), let)
 
     def _pair(self, let: Pair) -> np.ndarray:
-        """A statistic of `a` and `b`; with `over` of `a` and every cell of `b`, taken together."""
+        """A statistic of `a` and `b`; with `over`, of `a` and every cell of `b`, combined."""
         how, a = statistics.pair(let.pair), self._one(let.a)
         others = [self._one(let.b)] if let.over is None else self._cells(let.b)
         rows = [self._by_seed([a, b], lambda runs: how(*runs, **let.args), let) for b in others]
@@ -115,13 +115,13 @@ class Evidence:
 
 
 def _together(rows: list[np.ndarray], over: str) -> np.ndarray:
-    """Several cells under the seeds that all of them have."""
+    """The combined values of several cells, under the seeds that all of them have."""
     seeds = min(len(row) for row in rows)
     return OVER[over](np.array([row[:seeds] for row in rows]))
 
 
 def defined(sample: np.ndarray) -> bool:
-    """Whether the number exists under every seed."""
+    """Whether a number is defined under every seed."""
     return bool(sample.size) and not any(math.isnan(v) for v in np.atleast_1d(sample))
 
 

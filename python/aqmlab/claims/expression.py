@@ -1,4 +1,4 @@
-"""Arithmetic in rules: `(b - a) / b` over named numbers, nothing else.
+"""Arithmetic expressions of rules, such as `(b - a) / b`, over named numbers.
 
 Numbers are arrays with one entry per seed, so that every estimate is paired: under one seed all
 queues serve equal users.

@@ -1,11 +1,11 @@
 """Three-valued decisions: holds, does not hold, inconclusive.
 
-A condition says where the mean of a per-seed value lies. It *holds* if the whole interval lies on
-the right side of its bounds and *fails* if the whole interval lies on the wrong side. A claim that
-needs several conditions holds if all hold, each at the full level (an intersection-union test
-needs no correction); that one of m fails is only believed at level alpha/m (Bonferroni), since
-with many conditions one fails by chance. For alternatives the roles change. A rule that may be
-looked at k times as seeds accumulate spends alpha/k at every look.
+A condition states bounds for the mean of a value that every seed gives. It *holds* if the whole
+interval lies on the right side of its bounds and *fails* if the whole interval lies on the wrong
+side. A claim that needs several conditions holds if all hold, each at the full level (an
+intersection-union test needs no correction); that one of m fails is only believed at level alpha/m
+(Bonferroni), since with many conditions one fails by chance. For alternatives the roles are
+exchanged. A rule that may be evaluated k times as seeds accumulate uses alpha/k each time.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ HOLDS, FAILS, INCONCLUSIVE = "holds", "does not hold", "inconclusive"
 
 ALPHA = 0.05
 """Probability of a wrong verdict on one claim, over all looks, if values under the seeds are about
-normal (docs/studies.md says what is not promised)."""
+normal (docs/studies.md states the limits)."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where a value must lie; strict ends are excluded."""
+    """The bounds between which a value must lie; strict bounds are excluded."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -48,7 +48,7 @@ class Bounds:
         return high < self.low or low > self.high
 
     def margin(self, value: float) -> float:
-        """How far inside a value lies, as a share of the nearer bound; negative outside."""
+        """The distance of a value from the nearer bound, as a share of it; negative outside."""
         gaps = [
             gap / max(abs(bound), 1e-12) if bound else gap
             for gap, bound in ((value - self.low, self.low), (self.high - value, self.high))
@@ -66,7 +66,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Judged:
-    """One condition: its estimate, interval (the one that decided) and verdict."""
+    """An evaluated condition: its estimate, the interval that decided, and the verdict."""
 
     text: str
     mean: float
@@ -76,20 +76,20 @@ class Judged:
     bounds: Bounds
     verdict: str
     why: str = ""
-    """Why there is no estimate, if there is none."""
+    """The reason for a missing estimate."""
     unit: str = ""
 
     @property
     def margin(self) -> float:
-        """How far inside its bounds the estimate lies."""
+        """The distance of the estimate from the nearer bound, as a share; negative outside."""
         return self.bounds.margin(self.mean) if math.isfinite(self.mean) else -math.inf
 
 
 def decide(
     sample: np.ndarray, bounds: Bounds, *, hold: float = ALPHA, fail: float = ALPHA
 ) -> tuple[str, float, float, float]:
-    """Verdict, mean and the interval that decides, of a sample with one value per seed; the wider
-    one where neither verdict is reached.
+    """Verdict, mean and the interval that decides, of a sample with one value per seed; if neither
+    verdict is reached, the wider interval.
 
     `hold` and `fail` are the error probabilities of either verdict. A sample without dimension is
     an exact number.
@@ -110,7 +110,7 @@ def decide(
 
 
 def all_of(verdicts: Sequence[str]) -> str:
-    """One verdict of several that must all hold."""
+    """The common verdict of several conditions that must all hold."""
     for verdict in (FAILS, INCONCLUSIVE):
         if verdict in verdicts:
             return verdict
@@ -118,7 +118,7 @@ def all_of(verdicts: Sequence[str]) -> str:
 
 
 def any_of(verdicts: Sequence[str]) -> str:
-    """One verdict of several of which one suffices."""
+    """The common verdict of several conditions of which one suffices."""
     for verdict in (HOLDS, INCONCLUSIVE):
         if verdict in verdicts:
             return verdict

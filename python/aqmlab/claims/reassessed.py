@@ -1,7 +1,7 @@
-"""Claims of the paper that are reassessed for another set-up: then and now, side by side.
+"""Pairs of claims: one of the paper, and one that reassesses it for another set-up.
 
-A claim of ours names with `revisits` the claim of the paper that it reassesses. Its rule is that of
-the claim but for the runs it looks at, so that the pair shows whether the conclusion survives.
+A claim of kind `ours` names in `revisits` the claim of the paper that it reassesses. Its rule is
+that claim's rule with other runs, so that the pair shows whether the conclusion still holds.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 def pairs(claims: Sequence[Line]) -> list[tuple[Line | None, Line]]:
-    """Lines of a score card that revisit another, each after the line it revisits.
+    """Pairs of lines of a score card: a line that is revisited, and the one that revisits it.
 
-    In the order of the score card; the first of a pair is missing where its part was not run.
+    They are in the order of the score card; the first of a pair is None if its part was not run.
     """
     known = {row["id"]: row for row in claims}
     return [(known.get(str(row["revisits"])), row) for row in claims if row.get("revisits")]
 
 
 def summary(claims: Sequence[Line]) -> str:
-    """How many conclusions survive, in a sentence; "" if none is reassessed."""
+    """A sentence on how many conclusions still hold; "" if none is reassessed."""
     both = [(then, now) for then, now in pairs(claims) if then is not None]
     held = [now["verdict"] for then, now in both if then["verdict"] == HOLDS]
     others = [now["verdict"] for then, now in both if then["verdict"] != HOLDS]

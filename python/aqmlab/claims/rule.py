@@ -1,4 +1,4 @@
-"""Claims as data: a sentence of the paper in our words, and the rule by which it is judged.
+"""Claims as data: a sentence of the paper, paraphrased, and the rule that decides it.
 
     [[claim]]
     id = "C06"                       # as in the list of published claims
@@ -17,8 +17,8 @@
 
 `each` repeats a condition for every combination of names and values (all must hold), `some` makes
 alternatives (one suffices); "$name" stands for the value, and `value` may use its name if it is a
-number. `any = […]` holds conditions of which one suffices (there `some` adds alternatives, while
-`each` still requires all), `all = […]` such that must all hold.
+number. `any = […]` lists conditions of which one suffices (in these `some` adds alternatives, while
+`each` still requires all), `all = […]` lists conditions that must all hold.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .evidence import Evidence, NotRun, defined
 from .judge import ALPHA, FAILS, HOLDS, INCONCLUSIVE, Bounds, Judged, all_of, any_of, decide
 
 Names = Mapping[str, Any]
-"""What the names of `each` and `some` stand for."""
+"""The values of the names that `each` and `some` define."""
 Rule = Several | Condition
 
 
@@ -51,11 +51,11 @@ class Levels:
     fail: float
 
     def of_all(self, count: int) -> Levels:
-        """For each of `count` conditions that must all hold."""
+        """The levels for each of `count` conditions that must all hold."""
         return Levels(self.hold, self.fail / count)
 
     def of_any(self, count: int) -> Levels:
-        """For each of `count` alternatives."""
+        """The levels for each of `count` alternatives."""
         return Levels(self.hold / count, self.fail)
 
 
@@ -68,7 +68,7 @@ class Verdict:
 
 
 def judge(claim: Claim, evidence: Evidence, *, looks: int = 1) -> Verdict:
-    """The verdict on one claim from the runs there are."""
+    """The verdict on one claim from the available runs."""
     alpha = ALPHA / looks
     return _all(claim.conditions, evidence, Levels(alpha, alpha), {})
 
@@ -85,8 +85,8 @@ def _any(pairs: list[tuple[Rule, Names]], evidence: Evidence, levels: Levels) ->
     found = [_all([rule], evidence, each, names) for rule, names in pairs]
     verdict = any_of([f.verdict for f in found])
     judged = [j for f in found for j in f.judged]
-    # The reader sees one that says what all say: a part that holds of an alternative that does not
-    # would say the contrary.
+    # The reader is shown one condition with the common verdict: a condition that holds, in an
+    # alternative that fails, would mislead.
     shown = [j for j in judged if j.verdict == verdict] or judged
     best = max(shown, key=lambda j: j.margin, default=None)
     return Verdict(verdict, [best] if best is not None else [])
@@ -105,13 +105,13 @@ def _alternatives(rule: Rule, evidence: Evidence, levels: Levels, names: Names) 
 
 
 def _each(rule: Rule, names: Names) -> Iterator[tuple[Rule, Names]]:
-    """The rule with every combination of what `each` lists: all must hold."""
+    """The rule with every combination of values in `each`; all must hold."""
     for chosen in choices(rule.each):
         yield replace(rule, each={}), {**names, **chosen}
 
 
 def _some(rule: Rule, names: Names) -> Iterator[tuple[Rule, Names]]:
-    """The rule with every combination of what `some` lists: one suffices."""
+    """The rule with every combination of values in `some`; one suffices."""
     for chosen in choices(rule.some if rule.some is not None else {}):
         yield replace(rule, some=None), {**names, **chosen}
 
@@ -152,7 +152,7 @@ def described(condition: Condition, names: Names) -> str:
 
 
 def lets_of(condition: Condition, names: Names) -> dict[str, Let]:
-    """What a condition's names stand for, with these values for "$name"."""
+    """The numbers that a condition's names denote, with these values in place of "$name"."""
     return {name: convert(name, _filled(let, names), Let) for name, let in condition.let.items()}
 
 
@@ -181,7 +181,8 @@ def _every(rules: Sequence[Rule], names: Names) -> Iterator[tuple[Condition, Nam
 
 
 def deciding(found: Verdict) -> Judged | None:
-    """The condition that a reader should see: the one nearest to or farthest beyond its bound."""
+    """The condition to show to a reader: of those with the claim's verdict the one with the
+    smallest margin, which is nearest to its bound, or farthest beyond it."""
     same = [j for j in found.judged if j.verdict == found.verdict]
     return min(same or found.judged, key=lambda j: j.margin, default=None)
 

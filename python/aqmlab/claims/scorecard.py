@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def row(study: str, claim: Claim, evidence: Evidence, looks: int) -> Line:
-    """One line of the score card, and the scenarios it rests on in `evidence.asked`."""
+    """One line of the score card; the scenarios that it uses are left in `evidence.requested`."""
     evidence.requested = set()
     found = rule.judge(claim, evidence, looks=looks)
     shown = rule.deciding(found)
@@ -56,7 +56,7 @@ def _tally(found: rule.Verdict) -> str:
 def _words(shown: Judged) -> str:
     value = ranged(shown.mean, shown.low, shown.high, digits_of(shown.mean))
     unit = f" {shown.unit}" if shown.unit else ""
-    # An interval without width is not certainty: few seeds may all miss what is rare.
+    # An interval of width zero is no certainty, since few seeds may all miss a rare event.
     same = f" under each of {shown.replications} seeds" if _same(shown) else ""
     return f"{shown.text}: {value}{unit}{same}, rule: {shown.bounds.words()}"
 

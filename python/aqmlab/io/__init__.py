@@ -1,1 +1,1 @@
-"""What comes in and goes out: whole files, TOML documents, terminals, numbers as text."""
+"""Input and output: atomic writes of files, TOML documents, terminals, numbers as text."""

@@ -1,4 +1,5 @@
-"""Rich's console, to which names from files may be given, and which cuts off no digit."""
+"""A console based on Rich's that is safe for names from files, and truncates no number in
+tables."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from .terminal import printable
 _WIDE = 100_000
 """A width, in columns, at which every table fits."""
 _NAME = 24
-"""Width in columns of the first column that several tables begin with."""
+"""Width, in columns, of the first column when it is repeated in several tables."""
 _FRAME = 8
 """Columns of borders and padding around two of a table's columns."""
 
@@ -26,12 +27,12 @@ class Console(rich.console.Console):
     points."""
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """As Rich does, with unprintable characters replaced; all plain text for the terminal
-        passes here."""
+        """As in Rich, with unprintable characters replaced; all plain text for the terminal passes
+        through this method."""
         return super().render_str(printable(text, keep="\n"), **options)
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """As Rich does, but of a table nothing is cut off (see `_whole`)."""
+        """As in Rich, but tables are never truncated (see `_whole`)."""
         for one in objects:
             if isinstance(one, Table):
                 self._whole(one, options)
@@ -41,10 +42,10 @@ class Console(rich.console.Console):
             super().print(**options)
 
     def _whole(self, table: Table, options: dict[str, Any]) -> None:
-        """Prints a table; numbers, which stand at the right of a column, are never broken.
+        """Prints a table; numbers, which are right-aligned, are never broken.
 
-        Where a terminal is too narrow for them the columns follow in several tables, each of which
-        begins with the first column. A file gets one table as wide as it must be.
+        If a terminal is too narrow, the columns are split into several tables, each of which begins
+        with the first column. A file gets one table of the necessary width.
         """
         columns = table.columns
         for column in columns:

@@ -1,7 +1,7 @@
-"""Files that appear whole and are known again: what a hash does not vouch for is not believed.
+"""Writes files atomically, and protects them by hashes: a file whose hash does not fit is not used.
 
 Hashes are BLAKE2b (RFC 7693) of 128 bits. They find accidents: a flipped bit, a cut or swapped
-file, a number changed by hand. They are no defence against an attacker who computes them anew.
+file, a number changed by hand. They do not protect against an attacker, who can compute them anew.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from typing import Any
 from aqmlab.errors import StoreError
 
 SEAL = "seal"
-"""The entry of a JSON object that holds the hash of all its others."""
+"""The key of a JSON object whose value is the hash of all other keys and values."""
 LARGEST_GIVEN = 512 << 20
-"""Bytes of a table, a trace or a model that a scenario names; all of it becomes part of the run."""
+"""Largest size in bytes of a table, trace or model that a scenario names; all of it becomes part of
+the run."""
 _BYTES = 16
 
 
 class Damaged(StoreError):
-    """A file is not what was written: as good as none."""
+    """A file differs from what was written, and is treated as missing."""
 
 
 def digest(content: bytes) -> str:
@@ -43,7 +44,7 @@ def digest_of(path: Path) -> str:
 
 
 def identity(content: object) -> str:
-    """The hash by which content is known again, however it is ordered: 64 hexadecimal digits."""
+    """The hash that identifies content, independent of the order of keys: 64 hexadecimal digits."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -56,7 +57,7 @@ def keyed(key: str, text: str) -> str:
 
 def of_user(variable: str, *below: str) -> Path | None:
     """The folder that an environment variable names, or one below the user's home; None without a
-    home. A path that is not absolute counts as none, as the XDG specification has it."""
+    home. A path that is not absolute is ignored, as the XDG specification requires."""
     named = os.environ.get(variable)
     if named and Path(named).is_absolute():
         return Path(named)
@@ -67,14 +68,14 @@ def of_user(variable: str, *below: str) -> Path | None:
 
 
 def user_cache() -> Path | None:
-    """The user's folder for what can be computed again; it need not exist. None without a home."""
+    """The user's cache folder, which need not exist; None without a home."""
     place = of_user("XDG_CACHE_HOME", ".cache")
     return place and place / "aqmlab"
 
 
 def sealed(content: Mapping[str, object]) -> dict[str, Any]:
     """A JSON object with the hash of its own content."""
-    # As it will be read: tuples are lists then, and keys are text.
+    # In the form in which it will be read: tuples become lists, and keys become text.
     bare = json.loads(json.dumps({k: v for k, v in content.items() if k != SEAL}))
     return {**bare, SEAL: _seal(bare)}
 
@@ -84,12 +85,12 @@ def _seal(bare: Mapping[str, object]) -> str:
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
-    """A JSON object that carries its own hash, without it; `Damaged` if that does not fit."""
+    """A JSON object that contains its own hash, without the hash; `Damaged` if it does not fit."""
     return opened(read_json(path), path)
 
 
 def opened(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """A JSON object that was read from this file, without its seal; `Damaged` if that does not
+    """A JSON object that was read from this file, without its hash; `Damaged` if it does not
     fit."""
     seal = content.pop(SEAL, None)
     try:
@@ -101,14 +102,15 @@ def opened(content: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def read(path: Path) -> bytes:
-    """The content of a file itself: a link, and a device without end behind it, is not read."""
+    """The content of a regular file; a link or a device is refused."""
     if not stat.S_ISREG(path.lstat().st_mode):
         raise OSError(errno.EINVAL, "is no file of its own", str(path))
     return path.read_bytes()
 
 
 def read_given(path: Path) -> bytes:
-    """The content of a file that a user names: a device has no end, and a pipe may never begin."""
+    """The content of a file that a user names; devices, which may have no end, and pipes, which may
+    block, are refused."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "no regular file", str(path))
     with path.open("rb") as file:
@@ -137,7 +139,7 @@ def read_packed(path: Path) -> bytes:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object; a missing or broken file is one sentence."""
+    """The JSON object in a file; a missing or broken file raises `Damaged` with one sentence."""
     try:
         return parse_json(read(path), path)
     except FileNotFoundError as error:
@@ -152,7 +154,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def parse_json(content: bytes, path: Path) -> dict[str, Any]:
-    """The JSON object that a file holds."""
+    """The JSON object in a file's content; raises `Damaged` if it is none."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -168,9 +170,8 @@ def parse_json(content: bytes, path: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A draft in the folder of `path` to write to, moved there at the end: the file appears whole
-    or
-    not at all, also when two processes write it, and also after a power cut.
+    """A temporary file next to `path`, which is renamed to it at the end: the file is complete or
+    missing, even if two processes write it, and after a power failure.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")  # see owner
@@ -179,7 +180,7 @@ def whole(path: Path) -> Iterator[Path]:
         settle(draft)
         draft.replace(path)
     except OSError as error:
-        # A write that fails names no file, an open the draft.
+        # An error of a write names no file, and one of an open the draft.
         if error.filename in (None, str(draft)):
             error.filename = str(path)
         raise
@@ -189,8 +190,9 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def make_way(path: Path) -> None:
-    """For a file of a results folder: an empty folder in its place goes, one that holds something
-    belongs to the user. (A link is replaced by the file, and what it leads to stays.)"""
+    """Makes room for a file of a results folder: an empty folder at its path is removed; one with
+    content, which must be the user's, is refused. (A link is replaced later by the file; its target
+    stays.)"""
     if path.is_symlink() or not path.is_dir():
         return
     try:
@@ -202,7 +204,7 @@ def make_way(path: Path) -> None:
 
 
 def settle(path: Path) -> None:
-    """Waits until a file's content is on the disk: its new name must not come before it."""
+    """Waits until a file's content is on the disk, which must happen before the file is renamed."""
     place = os.open(path, os.O_RDONLY)
     try:
         os.fsync(place)
@@ -211,32 +213,32 @@ def settle(path: Path) -> None:
 
 
 def owner(draft: Path) -> str | None:
-    """The process that writes this draft (see `whole`); none of a file that is no draft."""
+    """The number of the process that writes this draft (see `whole`); None if the file is no
+    draft."""
     found = re.fullmatch(r"\..+\.(\d+)\.\d+", draft.name)
     return found[1] if found else None
 
 
 def write_json(path: Path, content: object) -> None:
-    """Writes a JSON file all at once."""
+    """Writes a JSON file atomically."""
     with whole(path) as draft:
         dump(draft, content)
 
 
 def dump(path: Path, content: object) -> None:
-    """Writes JSON that any reader of UTF-8 takes, also where a name came from a path that is no
-    UTF-8: such characters are escaped."""
+    """Writes JSON in valid UTF-8: characters from paths that are not UTF-8 are escaped."""
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     escaped = re.sub("[\ud800-\udfff]", lambda one: f"\\u{ord(one[0]):04x}", text)
     path.write_text(escaped, encoding="utf-8")
 
 
 def on_a_line(value: object) -> str:
-    """JSON without blanks."""
+    """A value as compact JSON on one line."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def lined(value: object) -> str:
-    """JSON without blanks, what is short on one line: small files whose differences can be read."""
+    """Compact JSON with a short value on each line: small files whose differences can be read."""
     line = on_a_line(value)
     if len(line) <= 240 or not isinstance(value, dict | list):
         return line
@@ -248,7 +250,7 @@ def lined(value: object) -> str:
 
 @contextlib.contextmanager
 def reported(folder: Path) -> Iterator[None]:
-    """A folder that cannot be written as one sentence."""
+    """Turns errors of writing a folder into a StoreError of one sentence."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Numbers as people read them: thousands apart, a true minus, no negative zero."""
+"""Formats numbers for people: thousands separated, a typographic minus, no negative zero."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def digits_of(value: float) -> int:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 seed`, `2 seeds`."""
+    """A number with a noun: `1 seed`, `2 seeds`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def with_verb(number: int, verb: str) -> str:
-    """`1 holds`, `2 hold`; `1 does`, `2 do`."""
+    """A number with a verb: `1 holds`, `2 hold`; `1 does`, `2 do`."""
     one = {"do": "does"}.get(verb, f"{verb}s")
     return f"{number} {one if number == 1 else verb}"

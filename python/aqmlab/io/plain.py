@@ -1,6 +1,7 @@
-"""Headings, sentences and tables without Rich, which takes longer to load than an answer to print.
+"""Prints headings, sentences and tables without Rich, which takes longer to load than these take to
+print.
 
-Columns stand under their titles without lines; one column is broken where the terminal is narrow.
+Tables have no lines; the text of one column is wrapped if the terminal is narrow.
 """
 
 from __future__ import annotations
@@ -15,46 +16,47 @@ from .terminal import printable
 
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _PIPE = 160
-"""Characters of a line in a file or a pipe."""
+"""Width of a line in a file or a pipe, in characters."""
 _LEAST = 20
-"""Characters that the broken column keeps on any terminal."""
+"""Least width of the wrapped column, in characters."""
 _GAP = "  "
 
 
 class Column:
-    """A column of a table: its title, and how many characters its words may take in a line."""
+    """A column of a table: its title, and its largest width in characters."""
 
     def __init__(self, title: str, most: int | None = None) -> None:
-        """`most`: None if the words are never broken."""
+        """`most` is the largest width; None if the text is never wrapped."""
         self.title, self.most = title, most
 
 
 class Paper:
-    """Where lines are printed: characters of a line, and whether there are bold letters."""
+    """The output: the width of a line in characters, and whether styles (bold, dim) are used."""
 
     def __init__(self, width: int = _PIPE, *, styled: bool = False) -> None:
         self.width, self.styled = width, styled
 
     def line(self, text: str = "", style: str = "") -> None:
-        """One line as long as it is."""
+        """Prints one line, never wrapped."""
         shown = printable(text)
         print(f"{style}{shown}{_PLAIN}" if style and self.styled else shown)
 
     def heading(self, text: str) -> None:
-        """A line in bold letters."""
+        """Prints a line in bold."""
         self.line(text, _BOLD)
 
     def note(self, text: str) -> None:
-        """A line that is less important."""
+        """Prints a less important line, dimmed."""
         self.line(text, _DIM)
 
     def sentence(self, text: str) -> None:
-        """A sentence, broken where the line ends."""
+        """Prints a sentence, wrapped at the width of a line."""
         for line in textwrap.wrap(printable(text), max(self.width, _LEAST)) or [""]:
             print(line)
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]], broken: int) -> None:
-        """A table; the column of the number `broken` takes the width that the others leave."""
+        """Prints a table; the column with the index `broken` is wrapped to the width that the
+        others leave."""
         cells = [[printable(cell) for cell in row] for row in rows]
         widths = [
             max(
@@ -82,7 +84,8 @@ class Paper:
 
 
 def paper() -> Paper:
-    """Standard output: as wide as the terminal, bold unless NO_COLOR or TERM=dumb is set."""
+    """The output for standard output: as wide as the terminal, with styles unless NO_COLOR or
+    TERM=dumb is set."""
     terminal = sys.stdout.isatty()
     wide = terminal or "COLUMNS" in os.environ
     width = shutil.get_terminal_size((80, 24)).columns if wide else _PIPE

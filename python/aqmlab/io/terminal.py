@@ -60,7 +60,7 @@ def open_streams() -> bool:
     there = sys.stdout is not None
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            # A file gets the lowest free number, which is that of the closed stream.
+            # A file gets the lowest free descriptor number, which is that of the closed stream.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
@@ -77,9 +77,9 @@ def console() -> Console:
     """The console for tables on standard output."""
     from .consoles import Console
 
-    # A file or a pipe is not cut off at 80 columns.
+    # Output to a file or a pipe is not limited to 80 columns.
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-    # Text of users and of the catalogue is no markup: brackets and colons are printed as they are.
+    # Texts of users and of the catalogue are no markup: brackets and colons are printed literally.
     return Console(highlight=False, markup=False, emoji=False, width=width)
 
 

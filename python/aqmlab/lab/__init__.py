@@ -1,6 +1,7 @@
-"""The laboratory in a browser's tab, served from here: `aqmlab lab`."""
+"""Serves the laboratory in a browser's tab: `aqmlab lab`."""
 
 from pathlib import Path
 
 PAGE = Path(__file__).parent / "page"
-"""The page and the simulator's module, as `make web` has built them; missing where it could not."""
+"""The folder of the page and the simulator's WebAssembly module, built by `make web`; it may be
+missing."""

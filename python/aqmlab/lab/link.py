@@ -1,5 +1,5 @@
-"""A scenario as a link of the page: what stands behind `#` in its address (`web/scenario.js`), and
-the user's own congestion controls that the page needs for it."""
+"""Encodes a scenario as the fragment (after `#`) of the page's address (`web/scenario.js`), and
+finds the user's own congestion controls that the page needs for it."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from aqmlab.simulator.forms import ProgramTable, Scenario
 from aqmlab.simulator.plugin import source
 
 LONGEST = 65_536
-"""Characters of a link that the page reads (`MOST_TEXT` of `web/scenario.js`)."""
+"""Longest fragment that the page reads, in characters (`MOST_TEXT` of `web/scenario.js`)."""
 MOST = 16
-"""Links and traffic groups that the page shows."""
+"""Largest number of links, and of traffic groups, that the page shows."""
 
 
 class Opened(NamedTuple):
-    """What the page opens."""
+    """The fragment that the page opens, and the modules that it loads."""
 
     fragment: str
-    """What stands behind `#`."""
+    """The text after `#` in the page's address."""
     controls: list[Path]
-    """Modules of WebAssembly: the user's own congestion controls that the scenario names."""
+    """Paths of WebAssembly modules: the user's own congestion controls that the scenario names."""
 
 
 def opened(file: Path) -> Opened:
-    """The scenario of a file on both sides, with the fingerprint of its run here: the page says
-    whether its own are equal. The run happens first.
+    """The scenario of a file on both sides of the page, with the fingerprint of a run made here,
+    with which the page compares its own.
 
-    Raises SpecError where the file holds no single scenario that a tab can run.
+    Raises SpecError if the file does not hold a single scenario that a tab can run.
     """
     scenario = _only(file)
     controls = [_module(file, table) for table in source.tables(scenario)]
@@ -56,7 +56,7 @@ def opened(file: Path) -> Opened:
 
 
 def _module(file: Path, table: ProgramTable) -> Path:
-    """The module of WebAssembly that `make wasm` writes beside a control's library."""
+    """The WebAssembly module that `make wasm` writes next to a control's library."""
     name, library = table["name"], Path(table["file"])
     if source.described(table).get("kind") != "congestion" or library.suffix == source.PYTHON:
         raise SpecError(
@@ -70,7 +70,7 @@ def _module(file: Path, table: ProgramTable) -> Path:
 
 
 def _named(group: Mapping[str, object]) -> dict[str, object]:
-    """A traffic group that names its congestion control, without its source or its place."""
+    """A traffic group with only the name of its congestion control, without source or path."""
     tcp = group.get("tcp")
     control = tcp.get("congestion") if isinstance(tcp, Mapping) else None
     table = control.get("name") if isinstance(control, Mapping) else None
@@ -82,7 +82,7 @@ def _named(group: Mapping[str, object]) -> dict[str, object]:
 
 
 def _only(file: Path) -> Scenario:
-    """The scenario of a file that holds one."""
+    """The scenario of a file with exactly one run."""
     experiment = load(file)
     settings = experiment.settings["full"]
     runs = plan.make(experiment, settings, _loads, experiment.group).runs()

@@ -1,4 +1,4 @@
-"""Finished results folders as the page shows them: sweeps with intervals, claims, figures."""
+"""Finished results folders in the form for the page: sweeps with intervals, claims, figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN = {
     "throughput_bytes_per_s": "throughput, B/s",
     "drop_rate": "share of packets lost",
 }
-"""What the page shows of every sweep: names in a summary, and what they are called there."""
+"""The measures of a sweep that the page shows, with their titles."""
 
 
 class SweepCell(TypedDict):
@@ -43,7 +43,7 @@ class SweepRow(TypedDict):
 
 
 class Sweep(TypedDict):
-    """A number of a sweep: the last axis across, all others down."""
+    """A table of one measure of a sweep: the last axis across, all others down."""
 
     figure: str
     columns: list[str]
@@ -62,7 +62,7 @@ def names(results: Path) -> list[str]:
 
 
 def shown(folder: Path) -> dict[str, object]:
-    """What the page shows of one folder; what is damaged is one sentence."""
+    """The content of the page for one folder; an error becomes a sentence."""
     try:
         store = Store.existing(folder)
         manifest = store.manifest

@@ -12,7 +12,7 @@ from aqmlab.simulator.forms import Scenario, Traffic
 SETTINGS = Path("/proc/sys/net/ipv4")
 PROFILE = "linux"
 TUN_RATIO = 0.625
-"""`scaling_ratio` of full segments from a TUN device, as seen on Linux 6.18: under a receive buffer
+"""`scaling_ratio` of full segments from a TUN device, as seen on Linux 6.18: with a receive buffer
 of 11,232,169 B the window (`rcv_ssthresh` of `ss -tmi`) grew to 7,020,105 B."""
 _SWITCHES = {
     "timestamps": ("tcp_timestamps", True),

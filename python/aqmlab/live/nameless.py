@@ -1,7 +1,7 @@
-"""Files without a name, by which the processes of a live run hand things to each other.
+"""Unnamed temporary files, by which the processes of a live run pass data to each other.
 
-They are inherited by number and gone with the last process that has them open, however it ended. So
-there is nothing to clean up after `kill -9`.
+They are inherited as file descriptors and vanish with the last process that has them open, however
+it ends, so that nothing has to be cleaned up after `kill -9`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from aqmlab.io import files
 
 
 class Nameless:
-    """Files in the folder for temporary ones, each under a word of ours."""
+    """Unnamed files in the folder for temporary files, each identified by a key."""
 
     def __init__(self) -> None:
         self._files: dict[str, IO[bytes]] = {}
@@ -30,13 +30,14 @@ class Nameless:
             file.close()
 
     def path(self, name: str) -> Path:
-        """Where a process that has inherited the file finds it; it is made at the first call."""
+        """The path at which a process that has inherited the file finds it; the file is made at the
+        first call."""
         if name not in self._files:
             self._files[name] = tempfile.TemporaryFile(prefix="aqmlab-live-")  # noqa: SIM115
         return of_number(self._files[name].fileno())
 
     def number(self, name: str) -> int:
-        """Descriptor number of the file, in every process that has it."""
+        """The descriptor number of the file, which is equal in every process that inherits it."""
         self.path(name)
         return self._files[name].fileno()
 
@@ -47,14 +48,15 @@ class Nameless:
 
 
 def of_number(number: int) -> Path:
-    """A path that opens an inherited file anew."""
+    """The path that opens the file of an inherited descriptor."""
     return Path(f"/proc/self/fd/{number}")
 
 
 @contextlib.contextmanager
 def appearing(path: Path) -> Iterator[tuple[Path, list[int]]]:
-    """Where a process that has inherited these numbers writes a file that appears at `path` at the
-    end, whole or not at all. On a file system without nameless files it has a draft's name."""
+    """A path to write to, and the descriptors that a child must inherit for it. The file appears at
+    `path` only at the end, complete. On a file system without unnamed files a draft with a name is
+    used."""
     path = path.absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -66,7 +68,8 @@ def appearing(path: Path) -> Iterator[tuple[Path, list[int]]]:
     try:
         yield of_number(number), [number]
         with files.whole(path) as draft:
-            # With a folder's number Python follows the link that /proc has of the file.
+            # With a folder's descriptor Python uses linkat(2), which follows the link in /proc to
+            # the file.
             os.link(of_number(number), draft, src_dir_fd=number, follow_symlinks=True)
     finally:
         os.close(number)

@@ -1,4 +1,4 @@
-"""The owner of a live run's files: the user who called it, also through sudo."""
+"""Gives a live run's files to the user who called it, also through sudo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 
 
 def caller() -> tuple[int, int] | None:
-    """User and group of the caller who has become root by sudo: programs and files are theirs."""
+    """User and group of the caller who has become root by sudo: programs run as this user, and
+    files belong to them."""
     user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     if root and user.isdecimal() and group.isdecimal():
@@ -20,9 +21,9 @@ def caller() -> tuple[int, int] | None:
 
 @contextmanager
 def given_to_caller(*places: Path) -> Iterator[None]:
-    """What stands at these places afterwards, and folders made for it, is the caller's.
+    """Gives everything at these paths, and the folders made for it, to the caller at the end.
 
-    However it ends: what was finished before an error or Ctrl-C is kept, and so must be his.
+    This also happens after an error or Ctrl-C, since finished results are kept then, too.
     """
     tops = [_first_missing(place) for place in places]
     try:
@@ -35,14 +36,15 @@ def given_to_caller(*places: Path) -> Iterator[None]:
 
 
 def _first_missing(place: Path) -> Path:
-    """The place, or the folder above it that will have to be made first."""
+    """The path, or the topmost folder above it that does not exist yet."""
     place = place.absolute()
     missing = [folder for folder in (place, *place.parents) if not folder.exists()]
     return missing[-1] if missing else place
 
 
 def _give(top: Path, owner: tuple[int, int]) -> None:
-    """Never through a link: names below belong to a user who is not root and may change them."""
+    """Changes the owner of a tree, never through a link, since an unprivileged user may replace
+    names below it meanwhile."""
     if not top.exists():
         return
     os.chown(top, *owner, follow_symlinks=False)

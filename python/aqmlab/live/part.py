@@ -1,8 +1,8 @@
 """The processes of a live run: `python -m aqmlab.live.part run|users|check|hold FILE [OUT]`.
 
 Each calls one function of the compiled module, or (`hold`) waits until the supervisor has ended,
-which closes its standard input. Nothing heavy is imported: a process that makes its own user
-namespace must have a single thread.
+which closes its standard input. No large modules are imported, since a process that makes its own
+user namespace must have a single thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from . import raw
 
 
 def main(words: list[str]) -> int:
-    """Does what the words say; a mistake is one line on standard error, or in the result."""
+    """Carries out the command line; an error is one line on standard error, or in the result."""
     what, *paths = words
     try:
         if what == "hold":
@@ -47,7 +47,7 @@ def main(words: list[str]) -> int:
 
 
 def _keep_to_oneself() -> None:
-    """Files that were inherited go on to those programs alone that are given them by number."""
+    """Marks inherited files as not inheritable, so that only programs that need them get them."""
     for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208
         if number > 2:
             with contextlib.suppress(OSError):
@@ -55,11 +55,11 @@ def _keep_to_oneself() -> None:
 
 
 def _hand_out(path: Path, answer: dict[str, Any]) -> None:
-    """Writes what a run measured; on a full disk a sentence in its place."""
+    """Writes the result of a run, or an error if the disk is full."""
     try:
         raw.write(path, answer)
     except OSError as error:
-        os.truncate(path, 0)  # half of it is none, and the sentence needs room
+        os.truncate(path, 0)  # an incomplete result is useless, and the error needs room
         reason = (error.strerror or str(error)).lower()
         raise _core.LiveError(
             f"what it measured cannot be written to {tempfile.gettempdir()} ({reason}): "

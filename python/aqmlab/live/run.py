@@ -1,8 +1,8 @@
-"""One live run: its programs, its processes, and what they hand out.
+"""Carries out one live run: its programs, its processes, and their results.
 
-The command starts a supervisor and watches it. The supervisor alone makes namespaces and starts
-what runs in them, and all of them end with it: to end a run is to end the supervisor. It ends with
-the command, which the kernel sees to, and what they hand to each other are files without a name.
+The command starts a supervisor and watches it. Only the supervisor makes namespaces and starts the
+programs in them, which all end with it: to end a run is to end the supervisor. The kernel ends the
+supervisor if the command ends. They pass data by unnamed files.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from .nameless import Nameless, appearing
 from .ownership import caller
 
 LOGGED = 500_000
-"""Arrivals of each port that are replayed through the simulator after a run."""
+"""Largest number of arrivals of each port that are replayed through the simulator after a run."""
 _PATIENCE_S = 120.0
-"""How much longer than its scenario a run may take before it is ended."""
+"""Seconds beyond its scenario's duration that a run may take before it is ended."""
 _LOOK_S = 0.1
 
 
 class LiveError(AqmlabError):
-    """A live run cannot be, or has failed: one sentence."""
+    """A live run is impossible, or has failed; the message is one sentence."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program of the user's own."""
+    """A user's own program in a live run."""
 
     argv: Sequence[str]
     side: str = "clients"
     ends_run: bool = True
-    """Whether the run is over when it ends."""
+    """Whether the run ends with the program."""
     with_users: bool = True
     """Whether the scenario's users run as well."""
 
 
 class More(TypedDict, total=False):
-    """What only some programs of a live run have: whose rights they have, whether their end is
-    that of the run, the open files they inherit."""
+    """Optional settings of a program of a live run: the user whose rights it has, whether the run
+    ends with it, and the files that it inherits."""
 
     identity: tuple[int, ...] | list[int] | None
     ends_run: bool
@@ -72,7 +72,7 @@ class Part(More):
 
 
 class Spec(TypedDict):
-    """What the supervisor of a live run is given."""
+    """The specification of a live run for its supervisor."""
 
     scenario: Scenario
     holder: Part
@@ -85,14 +85,14 @@ class Spec(TypedDict):
 
 @dataclass(frozen=True)
 class How:
-    """How a scenario is run live."""
+    """Options of live runs; calling the object runs a scenario live."""
 
     ipv6: bool = False
     pairs: int = 1
-    """Programs of users on each side; more than one where a core is not enough."""
+    """Number of programs of users on each side; more than one if one core is not enough."""
     program: Program | None = None
     servers: Sequence[Sequence[str]] = ()
-    """Programs on the servers' side that are there before the run begins."""
+    """Command lines of programs that are started on the servers' side before the run begins."""
 
     def __call__(
         self,
@@ -100,9 +100,9 @@ class How:
         progress: Callable[[float], bool] | None = None,
         capture: Capture | None = None,
     ) -> Outcome:
-        """Runs a scenario live: what `engine.simulate` does in simulated time, in real time.
+        """Runs a scenario live: like `engine.simulate`, but in real time.
 
-        The summary has a group `live` in addition: how far the run can be believed.
+        The summary has a group `live` in addition, which shows the limits of the run's validity.
         """
         kept = appearing(capture.path) if capture else contextlib.nullcontext((None, []))
         with Nameless() as files, kept as (draft, numbers):
@@ -137,7 +137,7 @@ class How:
 
 
 def _users(scenario: Scenario, files: Nameless, how: How) -> list[Part]:
-    """The programs of users of both sides."""
+    """The programs that act as the scenario's users, for both sides."""
     parts = []
     for pair in range(how.pairs):
         for side in ("clients", "servers"):
@@ -162,7 +162,8 @@ _PART = (sys.executable, "-m", "aqmlab.live.part")
 def _part(
     name: str, side: str, argv: Sequence[str], store: Nameless | None, **more: Unpack[More]
 ) -> Part:
-    """A program for the supervisor; without a store of files its errors go to the terminal."""
+    """A program for the supervisor; without a store of files its error output goes to the
+    terminal."""
     errors = str(store.path(f"errors-{len(store.numbers)}")) if store else None
     return {"name": name, "side": side, "argv": list(argv), "errors": errors, **more}
 
@@ -174,14 +175,14 @@ def _supervise(
     progress: Callable[[float], bool],
     alone: bool,
 ) -> Any:
-    """Starts the supervisor, waits for it, and reads what it hands out."""
+    """Starts the supervisor, waits for it, and returns its result."""
     given, answer, said = (files.path(name) for name in ("spec", "answer", "supervisor.errors"))
     given.write_text(json.dumps(spec), "utf-8")
     duration = spec["scenario"].get("duration", "")
     duration_s = engine.quantity(duration, "time") if isinstance(duration, str) else duration
     with said.open("wb") as errors:
         quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-        # A program of the user's own talks to the terminal, and gets its Ctrl-C.
+        # A user's own program uses the terminal, and gets its Ctrl-C.
         how = {**quiet, "stderr": errors, "start_new_session": True} if alone else {}
         how["pass_fds"] = [*files.numbers, *numbers]
         words = [*_PART, "run", str(given), str(answer)]
@@ -228,7 +229,7 @@ def _watch(
 
 
 def check() -> dict[str, Any]:
-    """What a live run needs of this machine and what was found, with the machine's limits."""
+    """The requirements of a live run, whether this machine meets each, and the machine's limits."""
     with Nameless() as files:
         answer = files.path("answer")
         how: dict[str, Any] = {"pass_fds": files.numbers, "env": _environment(), "timeout": 60.0}

@@ -25,7 +25,7 @@ ALL = "all"
 LONGEST_NAME = 200
 """Longest name of a folder in bytes; file systems permit 255."""
 
-#: #: Where results go by default.
+#: The default folder of results.
 RESULTS = Path("results")
 
 

@@ -1,1 +1,1 @@
-"""The Python interface of the compiled simulator; only this package uses `aqmlab._core`."""
+"""The Python interface of the compiled simulator `aqmlab._core`."""

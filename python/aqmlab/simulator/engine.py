@@ -1,5 +1,5 @@
-"""The Python interface of the compiled simulator; no other module calls `aqmlab._core` for
-scenarios."""
+"""The Python interface of the compiled simulator; other code calls `aqmlab._core` only in processes
+of its own."""
 
 from __future__ import annotations
 
