@@ -5,7 +5,7 @@ use packet::{Duration, Ecn, Instant};
 use super::ranges::Ranges;
 use super::rules::AckRules;
 
-/// Packets that have arrived, by the code point they had then (RFC 9000 section 13.4.1).
+/// Numbers of packets received, by ECN code point (RFC 9000 section 13.4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EcnCounts {
     pub ect0: u64,
@@ -22,7 +22,7 @@ impl EcnCounts {
             Ecn::Ce => self.ce += 1,
         }
     }
-    /// All of them.
+    /// Number of packets received with any of these code points.
     pub fn total(&self) -> u64 {
         self.ect0 + self.ect1 + self.ce
     }
@@ -32,39 +32,39 @@ impl EcnCounts {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub number: u64,
-    /// It is to be acknowledged.
+    /// The packet is ack-eliciting.
     pub eliciting: bool,
-    /// Its acknowledgement does not wait: of a handshake, or the end of a stream.
+    /// Its acknowledgement is not delayed, since it belongs to the handshake or ends a stream.
     pub urgent: bool,
     pub ecn: Ecn,
     pub at: Instant,
 }
 
-/// What has arrived in one space of packet numbers, and whether that is to be reported.
+/// The packets received in one packet number space, and the acknowledgements due for them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acks {
     received: Ranges,
     pub counts: EcnCounts,
-    /// When the highest number arrived.
+    /// When the packet with the highest number arrived.
     highest_at: Instant,
     /// The highest number of an ack-eliciting packet.
     highest_eliciting: Option<u64>,
     /// The highest number reported.
     reported: Option<u64>,
-    /// Ack-eliciting packets that no acknowledgement has reported.
+    /// Number of ack-eliciting packets that no acknowledgement has reported.
     waiting: u64,
     /// An acknowledgement is due.
     pub due: bool,
-    /// When one is due that waits; [`Instant::NEVER`] without.
+    /// When a delayed acknowledgement is due, if there is one.
     deadline: Option<Instant>,
 }
 
 impl Acks {
-    /// Takes note of a packet.
+    /// Records a packet that has arrived.
     pub fn on_packet(&mut self, packet: Arrival, rules: &AckRules) {
         let Arrival { number, eliciting, urgent, ecn, at } = packet;
         if self.received.contains(number, number + 1) {
-            // A copy: its sender has perhaps not seen the acknowledgement.
+            // A duplicate: its sender has perhaps not received the acknowledgement.
             self.due |= eliciting;
             return;
         }
@@ -87,8 +87,9 @@ impl Acks {
         }
     }
 
-    /// Whether an ack-eliciting packet shows that others are late, or is late itself. With a threshold of 1 by RFC
-    /// 9000 section 13.2.1; above it by section 6.2 of the draft: a gap that no acknowledgement has shown yet.
+    /// Whether an ack-eliciting packet shows that others are late, or is late itself. With a
+    /// threshold of 1 this follows RFC 9000 section 13.2.1; with a larger one section 6.2 of the
+    /// draft: there is a gap that no acknowledgement has shown yet.
     fn is_out_of_order(&self, number: u64, threshold: u64) -> bool {
         let Some(highest) = self.highest_eliciting else {
             return threshold == 1 && !self.received.contains(0, number);
@@ -105,17 +106,17 @@ impl Acks {
         }
     }
 
-    /// When an acknowledgement is due that waits.
+    /// When a delayed acknowledgement is due; [`Instant::NEVER`] if there is none.
     pub fn deadline(&self) -> Instant {
         self.deadline.unwrap_or(Instant::NEVER)
     }
 
-    /// What waits has waited long enough.
+    /// Makes a delayed acknowledgement due if its time has come.
     pub fn on_timer(&mut self, now: Instant) {
         self.due |= self.deadline() <= now;
     }
 
-    /// Whether something ack-eliciting has not been reported.
+    /// Whether there is an ack-eliciting packet to report, or an acknowledgement is due.
     pub fn has_news(&self) -> bool {
         self.waiting > 0 || self.due
     }
@@ -125,7 +126,7 @@ impl Acks {
         (self.received.highest_first(), now.since(self.highest_at))
     }
 
-    /// An acknowledgement goes out; the highest number it reports.
+    /// An acknowledgement is sent; returns the highest number that it reports.
     pub fn on_sent(&mut self) -> Option<u64> {
         (self.waiting, self.due, self.deadline) = (0, false, None);
         self.reported = self.received.highest();
@@ -155,7 +156,7 @@ mod tests {
         Arrival { number, eliciting: true, urgent: false, ecn: Ecn::NotEct, at: at(ms) }
     }
 
-    /// Whether an acknowledgement goes out at once at each of these numbers.
+    /// Whether an acknowledgement is sent at once when each of these packet numbers arrives.
     fn at_once(rules: &AckRules, numbers: &[u64]) -> Vec<bool> {
         let mut acks = Acks::default();
         let mut due = |&number: &u64| {

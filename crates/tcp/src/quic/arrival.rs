@@ -1,4 +1,4 @@
-//! What a packet brings: what it acknowledges, data, the progress of the handshake.
+//! Processing of a packet that arrives: its ACK frame, its data, the progress of the handshake.
 
 use packet::{Duration, Ecn, Instant};
 
@@ -58,7 +58,8 @@ impl QuicEndpoint {
         }
     }
 
-    /// `OnDatagramReceived` of RFC 9002, appendix A.6: a server that may send again probes when it would have by now.
+    /// `OnDatagramReceived` of RFC 9002, appendix A.6: a server that was blocked and may send again
+    /// sends a probe if its timer would have expired by now.
     fn unblock(&mut self, now: Instant) {
         if !self.is_amplification_limited() {
             self.set_timer(now);
@@ -88,7 +89,7 @@ impl QuicEndpoint {
         !self.client && content.handshake && (finished || segment.flags.has(Flags::ACK))
     }
 
-    /// Data arrives.
+    /// Takes data that has arrived.
     fn take(&mut self, at: usize, piece: Piece, now: Instant) {
         let before = self.spaces[DATA].incoming.closed();
         self.spaces[at].incoming.take(piece);
@@ -100,7 +101,7 @@ impl QuicEndpoint {
         }
     }
 
-    /// An end that is over still answers what comes again.
+    /// Acts on a change of state. An end that is over still answers repeated packets.
     fn follow(&mut self, transition: Transition) {
         match transition {
             Transition::None => {}
@@ -112,7 +113,7 @@ impl QuicEndpoint {
     /// `OnAckReceived` of RFC 9002, appendix A.7.
     fn on_ack(&mut self, at: usize, frame: &AckFrame, now: Instant) {
         if frame.largest >= self.spaces[at].next {
-            return; // of what was never sent (RFC 9000 section 13.1)
+            return; // it acknowledges a packet never sent (RFC 9000 section 13.1)
         }
         let before = self.path.in_flight;
         let space = &mut self.spaces[at];
@@ -153,7 +154,7 @@ impl QuicEndpoint {
         }
     }
 
-    /// A packet is acknowledged; the record of one that was out.
+    /// A packet is acknowledged; returns its record if it was in flight.
     fn take_acked(
         &mut self,
         at: usize,
@@ -175,7 +176,7 @@ impl QuicEndpoint {
             space.acks.on_known(highest);
         }
         if was == Fate::Lost {
-            return None; // it was late: nothing of the reduction is taken back
+            return None; // it was only late; the reduction is not undone
         }
         space.eliciting_out -= 1;
         let sampled = (at == DATA).then_some(number);
@@ -183,7 +184,8 @@ impl QuicEndpoint {
         Some(sent)
     }
 
-    /// The round trip of the packet with the largest number acknowledged (RFC 9002 section 5.1).
+    /// Measures the round trip of the packet with the largest number acknowledged (RFC 9002 section
+    /// 5.1).
     fn sample(&mut self, at: usize, sent: &Sent, delay: Duration, now: Instant) -> Duration {
         let latest = now.since(sent.at);
         let delay = match at {
@@ -199,7 +201,8 @@ impl QuicEndpoint {
         latest
     }
 
-    /// `ProcessECN` and the validation of RFC 9000 section 13.4.2.1; bytes taken to have been marked.
+    /// `ProcessECN` and the validation of RFC 9000 section 13.4.2.1. Returns the bytes taken to
+    /// have been marked.
     fn check_marks(
         &mut self,
         at: usize,

@@ -1,12 +1,12 @@
-//! What is written and what has arrived of one direction: numbers as in TCP, 1 for the first byte, the FIN after the
-//! last.
+//! The data of one direction at its sender and at its receiver, numbered as in TCP: the first byte
+//! is 1, and the FIN follows the last.
 
 use super::ranges::Ranges;
 
-/// Numbers of an endless write stay below this.
+/// Upper bound of the numbers of an endless write.
 const ENDLESS: u64 = 1 << 62;
 
-/// A piece to send.
+/// A piece of the data, as a packet carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub seq: u64,
@@ -15,13 +15,13 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// The number after it.
+    /// The number after the piece, a FIN counted.
     pub fn end(self) -> u64 {
         self.seq + u64::from(self.len) + u64::from(self.fin)
     }
 }
 
-/// What is sent.
+/// The data to send, and what of it is sent, lost and acknowledged.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
     /// All below this is acknowledged.
@@ -32,9 +32,9 @@ pub(super) struct Outgoing {
     pub end: u64,
     /// A FIN follows the data.
     pub fin: bool,
-    /// Lost, and not sent again since.
+    /// Ranges that are lost and not sent again since.
     lost: Ranges,
-    /// Acknowledged beyond `una`.
+    /// Ranges that are acknowledged beyond `una`.
     acked: Ranges,
 }
 
@@ -50,7 +50,7 @@ impl Outgoing {
         self.end = self.end.saturating_add(bytes).min(ENDLESS);
     }
 
-    /// What was never sent is not sent any more.
+    /// Discards the data that was never sent.
     pub fn stop(&mut self) {
         self.end = self.next.clamp(1, self.end);
     }
@@ -60,22 +60,22 @@ impl Outgoing {
         self.end + u64::from(self.fin)
     }
 
-    /// Whether something is lost and not sent again.
+    /// Whether lost data is still to be sent again.
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// Whether all is acknowledged, its FIN included.
+    /// Whether all data and its FIN are acknowledged.
     pub fn is_finished(&self) -> bool {
         self.fin && self.una > self.end
     }
 
-    /// Where the next piece begins.
+    /// The number at which the next piece begins.
     pub fn next_seq(&self) -> u64 {
         self.lost.first().map_or(self.next, |(start, _)| start)
     }
 
-    /// `start..end` in one piece.
+    /// The piece that begins at `start` and ends at `end` or after `room` bytes.
     fn piece(&self, start: u64, end: u64, room: u32) -> Piece {
         let stop = end.min(self.end).min(start + u64::from(room)).max(start);
         Piece {
@@ -85,8 +85,8 @@ impl Outgoing {
         }
     }
 
-    /// What goes next, at most `room` bytes of it, nothing new beyond `window` unacknowledged bytes: first what was
-    /// lost.
+    /// The next piece to send, of at most `room` bytes: lost data first, then new data, as long as
+    /// no more than `window` bytes are unacknowledged.
     pub fn choose(&self, room: u32, window: u64) -> Option<Piece> {
         if let Some((start, end)) = self.lost.first() {
             return Some(self.piece(start, end, room));
@@ -94,26 +94,27 @@ impl Outgoing {
         self.new_piece(room, window)
     }
 
-    /// New data.
+    /// The next piece of new data ([`Outgoing::choose`]).
     pub fn new_piece(&self, room: u32, window: u64) -> Option<Piece> {
         let limit = self.limit().min(self.una.saturating_add(window).max(self.next));
         let limit = if limit >= self.end { self.limit() } else { limit };
         (self.next < limit).then(|| self.piece(self.next, limit, room))
     }
 
-    /// What is out and unacknowledged, from its oldest byte at or after `from` on.
+    /// The oldest piece at or after `from` that is sent and not acknowledged, of at most `room`
+    /// bytes.
     pub fn oldest(&self, room: u32, from: u64) -> Option<Piece> {
         let (start, end) = self.acked.gap(self.una.max(from), self.next)?;
         Some(self.piece(start, end, room))
     }
 
-    /// A piece goes out.
+    /// A piece is sent.
     pub fn on_sent(&mut self, piece: Piece) {
         self.lost.remove(piece.seq, piece.end());
         self.next = self.next.max(piece.end());
     }
 
-    /// A piece has arrived.
+    /// A piece is acknowledged.
     pub fn on_acked(&mut self, seq: u64, end: u64) {
         self.lost.remove(seq, end);
         if seq > self.una {
@@ -127,7 +128,8 @@ impl Outgoing {
         }
     }
 
-    /// A packet with this piece is lost: what of it has not arrived otherwise goes again.
+    /// A packet with this piece is lost: the part of the piece that is not acknowledged is to be
+    /// sent again.
     pub fn on_lost(&mut self, seq: u64, end: u64) {
         let mut at = seq.max(self.una);
         if at >= end {
@@ -150,16 +152,16 @@ impl Outgoing {
     }
 }
 
-/// What has arrived.
+/// The data received.
 #[derive(Clone, Debug)]
 pub(super) struct Incoming {
     /// All below this has arrived.
     pub next: u64,
-    /// Arrived beyond it.
+    /// Ranges that have arrived beyond `next`.
     beyond: Ranges,
-    /// Number of the FIN, once seen.
+    /// Number of the FIN; `u64::MAX` before it has arrived.
     fin: u64,
-    /// Bytes that have arrived.
+    /// Bytes that have arrived, in whatever order.
     pub bytes: u64,
 }
 
@@ -170,12 +172,12 @@ impl Default for Incoming {
 }
 
 impl Incoming {
-    /// Whether the FIN has arrived with all before it.
+    /// Whether the FIN and all data before it have arrived.
     pub fn closed(&self) -> bool {
         self.next > self.fin
     }
 
-    /// Bytes in order.
+    /// Bytes received in order.
     pub fn delivered(&self) -> u64 {
         self.next - 1 - u64::from(self.closed())
     }
@@ -185,7 +187,7 @@ impl Incoming {
         to < self.next || self.beyond.contains((from + 1).max(self.next), to + 1)
     }
 
-    /// Takes a piece.
+    /// Takes a piece that has arrived.
     pub fn take(&mut self, piece: Piece) {
         if piece.fin {
             self.fin = piece.end() - 1;

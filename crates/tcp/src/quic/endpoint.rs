@@ -1,4 +1,4 @@
-//! One end of a connection of QUIC: what a driver calls, and what goes out next.
+//! One end of a QUIC connection: the calls of a driver, and the choice of the next packet.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::probe::Counters;
 use crate::profile::Profile;
 use crate::segment::{Flags, Segment};
 
-/// Packets of the handshake, and of data: each has numbers of its own.
+/// Indices of the packet number spaces: that of the handshake, and that of data.
 pub(super) const HANDSHAKE: usize = 0;
 pub(super) const DATA: usize = 1;
 
@@ -36,7 +36,7 @@ pub struct QuicEndpoint {
     /// For a client: it has sent a packet under the handshake keys. For a server: it has received
     /// one, so that the client's address is validated (RFC 9000 section 8.1).
     pub(super) has_keys: bool,
-    /// The peer has it too (RFC 9001 section 4.1.2): its keys are gone.
+    /// The handshake is confirmed (RFC 9001 section 4.1.2): its keys are discarded.
     pub(super) confirmed: bool,
     /// HANDSHAKE_DONE is to go out.
     pub(super) done_due: bool,
@@ -46,18 +46,18 @@ pub struct QuicEndpoint {
     pub(super) ecn_works: bool,
     /// One packet may go beyond a window that was just reduced (RFC 9002 section 7.3.2).
     pub(super) recovery_packet: bool,
-    /// Something has happened after which there may be something to send.
+    /// Since an event there may be a packet to send.
     pub(super) may_have_more: bool,
-    /// Timeouts in a row (`pto_count`).
+    /// Probe timeouts in a row (`pto_count`).
     pub(super) timeouts: u32,
-    /// The loss detection timer.
+    /// When the loss detection timer expires.
     pub(super) timer: Instant,
-    /// When the pace lets the next packet go.
+    /// When pacing allows the packet that waits for it.
     paced: Instant,
-    /// UDP payload received and sent before the peer's address was validated.
+    /// UDP payload received and sent, bytes, for the anti-amplification limit.
     pub(super) received: u64,
     sent: u64,
-    /// Since when nothing has come: an arrival, or the first ack-eliciting packet after it.
+    /// Start of the idle time: the last arrival, or the first ack-eliciting packet sent after it.
     pub(super) quiet_since: Instant,
     /// An ack-eliciting packet was sent since the last arrival.
     pub(super) sent_since: bool,
@@ -95,7 +95,7 @@ impl QuicEndpoint {
         }
     }
 
-    /// As new, keeping heap buffers.
+    /// Resets the end for a new connection, keeping heap buffers.
     pub(crate) fn reset(&mut self, profile: &Arc<Profile>) {
         let mut spaces = std::mem::take(&mut self.spaces);
         spaces.iter_mut().for_each(Space::renew);
@@ -118,7 +118,7 @@ impl QuicEndpoint {
         self.queue_fin();
     }
 
-    /// The program's close reaches the stream, once data may be sent.
+    /// Queues the FIN after the program's close, once data may be sent.
     pub(super) fn queue_fin(&mut self) {
         let open = matches!(self.conn.state, State::Established | State::CloseWait);
         if self.closing && open {
@@ -133,13 +133,13 @@ impl QuicEndpoint {
         self.may_have_more = true;
     }
 
-    /// Whether nothing is left to do but to answer what comes again.
+    /// Whether the connection is over, and the end only answers repeated packets.
     fn is_over(&self) -> bool {
         matches!(self.conn.state, State::TimeWait | State::Closed | State::Failed)
     }
 
-    /// Since when it is over with an end that receives nothing (RFC 9000 section 10.1); [`Instant::NEVER`] if nothing is
-    /// waited for.
+    /// When this end gives up if nothing arrives (RFC 9000 section 10.1); [`Instant::NEVER`] if it
+    /// awaits no answer.
     fn gives_up_at(&self) -> Instant {
         let waits = self.spaces.iter().any(|space| space.eliciting_out > 0)
             || matches!(self.conn.state, State::SynSent | State::SynReceived);
@@ -201,7 +201,7 @@ impl QuicEndpoint {
         true
     }
 
-    /// The acknowledgement that a packet carries: of what is not reported yet, if there is room.
+    /// The ACK frame for a packet, if there is news to report and room for it.
     fn ack_for(&self, content: &Content, now: Instant) -> Option<AckFrame> {
         let acks = &self.spaces[usize::from(!content.handshake)].acks;
         let ack = acks.has_news().then(|| ack_frame(acks, now)).flatten()?;
@@ -209,7 +209,7 @@ impl QuicEndpoint {
         (fits || !content.is_eliciting()).then_some(ack)
     }
 
-    /// What goes out next.
+    /// The content of the next packet, if one may be sent.
     fn choose(&mut self, now: Instant) -> Option<Content> {
         self.path.app_limited = false;
         let mut blocked = false;
@@ -238,7 +238,7 @@ impl QuicEndpoint {
         }
     }
 
-    /// What goes out next in one space.
+    /// The content of the next packet in one packet number space.
     fn choose_of(&mut self, at: usize, blocked: &mut bool, now: Instant) -> Option<Content> {
         let (handshake, done) = (at == HANDSHAKE, at == DATA && self.done_due);
         let empty = Content { handshake, done, ..Content::default() };
@@ -260,7 +260,7 @@ impl QuicEndpoint {
         (done || due).then_some(empty)
     }
 
-    /// What a probe repeats: the oldest data out, and the second of two what follows it.
+    /// The data of a probe: the oldest in flight; in the second of two probes, the data after that.
     fn repeated(&self, at: usize, room: u32) -> Option<Piece> {
         let space = &self.spaces[at];
         let oldest = |from| space.out.oldest(room, from);
@@ -268,8 +268,9 @@ impl QuicEndpoint {
         repeats.then(|| oldest(space.probed).or_else(|| oldest(0)))?
     }
 
-    /// Bytes of data that a packet has room for: an acknowledgement goes before new data, not before what goes again,
-    /// which so fits into one packet as it did before (but for one byte where numbers have become longer).
+    /// Bytes of data for which a packet has room. An ACK frame takes room from new data only: lost
+    /// data fits into one packet as before (but for a byte where packet numbers have become
+    /// longer).
     fn room(&self, at: usize, done: bool, now: Instant) -> u32 {
         let (space, handshake) = (&self.spaces[at], at == HANDSHAKE);
         let news = space.acks.has_news() && !space.out.has_lost();
@@ -283,7 +284,7 @@ impl QuicEndpoint {
             - header
     }
 
-    /// UDP payload of a packet.
+    /// UDP payload of a packet, bytes.
     fn wire(&self, content: &Content, ack: Option<&AckFrame>) -> u32 {
         let at = usize::from(!content.handshake);
         let number = number_bytes(self.spaces[at].next, self.spaces[at].largest_acked);
@@ -292,13 +293,13 @@ impl QuicEndpoint {
         if content.handshake && self.is_initial(content) { bytes.max(PADDED) } else { bytes }
     }
 
-    /// Whether a datagram has an Initial packet that fills it (RFC 9000 section 14.1): of a client all until it has
-    /// answered the server's hello, of a server the one with its hello.
+    /// Whether a datagram has an Initial packet and is padded (RFC 9000 section 14.1): at a client
+    /// each one until it has answered the server's hello, at a server the one with its hello.
     fn is_initial(&self, content: &Content) -> bool {
         if self.client { !self.has_keys } else { content.piece.is_some_and(|piece| piece.seq == 1) }
     }
 
-    /// Whether window and pace let a packet go now.
+    /// Whether window and pacing allow a packet now.
     fn is_free(&mut self, content: &Content, now: Instant) -> bool {
         let bytes = self.wire(content, self.ack_for(content, now).as_ref());
         if !self.path.fits(bytes) && !self.recovery_packet {
@@ -309,7 +310,7 @@ impl QuicEndpoint {
         next <= now
     }
 
-    /// Whether a server may answer so much to an address that is not validated.
+    /// Whether the anti-amplification limit allows a packet with this content.
     fn is_allowed(&self, content: &Content, now: Instant) -> bool {
         if self.has_valid_address() {
             return true;
@@ -318,7 +319,7 @@ impl QuicEndpoint {
         self.sent + u64::from(bytes) <= AMPLIFICATION * self.received
     }
 
-    /// Whether a server may send nothing more before something comes from the client.
+    /// Whether the anti-amplification limit stops a server until the client sends more.
     pub(super) fn is_amplification_limited(&self) -> bool {
         let full = u64::from(self.rules.datagram);
         !self.has_valid_address() && self.sent + full > AMPLIFICATION * self.received
@@ -370,7 +371,7 @@ impl QuicEndpoint {
         }
     }
 
-    /// An ack-eliciting packet takes its part of the window.
+    /// Charges an ack-eliciting packet to the window; returns the bytes delivered so far.
     fn charge(&mut self, at: usize, bytes: u32, now: Instant) -> u64 {
         let numbers = (self.spaces[at].first, self.spaces[at].next);
         self.recovery_packet = false;
@@ -380,7 +381,7 @@ impl QuicEndpoint {
         self.path.on_sent(u64::from(bytes), (at == DATA).then_some(numbers), now)
     }
 
-    /// Counts a packet, and says whether its data went before.
+    /// Counts a packet, and flags it as a retransmission if its data was sent before.
     fn count(&mut self, out: &mut Segment, content: Content) {
         let counters = &mut self.counters;
         counters.segments_sent += 1;

@@ -1,5 +1,5 @@
-//! How a connection begins: TLS in CRYPTO frames (RFC 9001), as a number of bytes of each side. Initial and Handshake
-//! packets have one space of numbers here.
+//! How a connection begins: TLS in CRYPTO frames (RFC 9001), modelled as a number of bytes from
+//! each side. Initial and Handshake packets share one packet number space here.
 
 use packet::{Duration, Instant};
 
@@ -22,42 +22,43 @@ impl QuicEndpoint {
         }
     }
 
-    /// An end of a connection that resumes an earlier one: the request goes with the first packet, and no certificate
-    /// is sent.
+    /// Makes this connection resume an earlier one: the request goes with the first packet (0-RTT),
+    /// and no certificate is sent.
     pub(crate) fn resume(&mut self) {
         (self.rules.zero_rtt, self.rules.server_flight) = (true, RESUMED_FLIGHT);
     }
 
-    /// Whether it is a client that will get a ticket as its handshake is confirmed.
+    /// Whether this end is a client that will get a session ticket when its handshake is confirmed.
     pub(crate) fn awaits_ticket(&self) -> bool {
         self.client && self.rules.tickets && !self.confirmed
     }
 
-    /// Whether what it may send does not depend on what it has received: a client, and a server to which the client's
-    /// address is validated, by a packet under the keys of the handshake or by a token.
+    /// Whether no anti-amplification limit applies: at a client, and at a server that has validated
+    /// the client's address, by a packet under the handshake keys or by a token.
     pub(super) fn has_valid_address(&self) -> bool {
         self.client || self.has_keys || (self.rules.zero_rtt && self.rules.tokens)
     }
 
-    /// A server: the client's first flight has arrived whole.
+    /// At a server: whether the client's first flight has arrived whole.
     pub(super) fn has_hello(&self) -> bool {
         let arrived = self.spaces[HANDSHAKE].incoming.delivered();
         self.complete || arrived >= u64::from(self.rules.client_hello)
     }
 
-    /// A client: the server's hello has arrived, and with it the keys of Handshake packets.
+    /// At a client: whether the server's hello has arrived, and with it the keys of Handshake
+    /// packets.
     pub(super) fn has_server_hello(&self) -> bool {
         self.client && self.spaces[HANDSHAKE].incoming.delivered() > 0
     }
 
-    /// The peer's address answers: what it sent shows that it has received something (`PeerCompletedAddressValidation`
-    /// of RFC 9002).
+    /// Whether the peer is known to have validated this end's address
+    /// (`PeerCompletedAddressValidation` of RFC 9002).
     pub(super) fn is_validated(&self) -> bool {
         let hello = u64::from(self.rules.client_hello);
         !self.client || self.confirmed || self.spaces[HANDSHAKE].out.una > 1 + hello
     }
 
-    /// CRYPTO data has arrived.
+    /// CRYPTO data has arrived: the handshake goes on.
     pub(super) fn on_crypto(&mut self, now: Instant) {
         let arrived = self.spaces[HANDSHAKE].incoming.delivered();
         let out = &mut self.spaces[HANDSHAKE].out;
@@ -90,7 +91,8 @@ impl QuicEndpoint {
         self.queue_fin();
     }
 
-    /// The handshake is confirmed: its packets are forgotten (`OnPacketNumberSpaceDiscarded` of RFC 9002).
+    /// The handshake is confirmed: its packets are discarded (`OnPacketNumberSpaceDiscarded` of RFC
+    /// 9002).
     pub(super) fn confirm(&mut self, now: Instant) {
         if std::mem::replace(&mut self.confirmed, true) {
             return;
@@ -101,7 +103,7 @@ impl QuicEndpoint {
         self.set_timer(now);
     }
 
-    /// How long the peer may delay an acknowledgement, as far as a timeout waits for it.
+    /// The peer's longest acknowledgement delay for which a probe timeout of this space waits.
     pub(super) fn peer_delay(&self, space: usize) -> Duration {
         if space == DATA { self.rules.acks.max_delay } else { Duration::ZERO }
     }

@@ -7,11 +7,12 @@ use super::rules::{GRANULARITY, PERSISTENT};
 use super::space::Fate;
 use crate::congestion::Cause;
 
-/// Backoff doubles at most so often: the connection is given up before.
+/// Largest number of doublings of the probe timeout; the connection is given up before that.
 const MOST_DOUBLINGS: u32 = 32;
 
 impl QuicEndpoint {
-    /// `DetectAndRemoveLostPackets` and `OnPacketsLost`; `before`: bytes in flight before the news. Bytes lost.
+    /// `DetectAndRemoveLostPackets` and `OnPacketsLost`; `before`: bytes in flight before the
+    /// acknowledgement or timeout. Returns the bytes lost.
     pub(super) fn detect_lost(&mut self, at: usize, before: u64, now: Instant) -> u64 {
         let space = &mut self.spaces[at];
         space.loss_time = Instant::NEVER;
@@ -49,7 +50,8 @@ impl QuicEndpoint {
         lost
     }
 
-    /// The window after losses, the last of which was this packet (appendix B.8).
+    /// Reduces the window after losses, the last of which was packet `number`, sent at `sent` (RFC
+    /// 9002 appendix B.8).
     fn on_losses(&mut self, at: usize, number: u64, sent: Instant, before: u64, now: Instant) {
         if self.path.on_congestion(Cause::Loss, sent, before, now) {
             self.counters.fast_retransmits += 1;
@@ -107,7 +109,8 @@ impl QuicEndpoint {
         let (_, at) = self.pto_time(now);
         self.counters.timeouts += 1;
         self.timeouts += 1;
-        // `SendOneOrTwoAckElicitingPackets` of appendix A.9; one where nothing is out, against a deadlock.
+        // `SendOneOrTwoAckElicitingPackets` of appendix A.9; one if nothing is in flight, against a
+        // deadlock.
         let out = self.spaces.iter().any(|space| space.eliciting_out > 0);
         (self.spaces[at].probes, self.spaces[at].probed) = (if out { 2 } else { 1 }, 0);
         self.set_timer(now);
@@ -126,7 +129,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// A client and a server, 50 ms apart, and what is on its way to each.
+    /// A client and a server, 50 ms apart, and the packets on their way to each.
     struct Pair {
         ends: [QuicEndpoint; 2],
         under_way: [Vec<(Instant, Segment)>; 2],
@@ -180,7 +183,7 @@ mod tests {
             pair.step(ms, lost);
             let server = &pair.ends[1];
             if server.counters.fast_retransmits > 0 {
-                // No acknowledgement came with it.
+                // The timer found the loss, without an acknowledgement.
                 let trip = server.rtt.measured().nanos();
                 assert_eq!(server.path.pacer.rate, server.path.win.cwnd * 1_250_000_000 / trip);
                 assert!(server.path.pacer.rate < before, "{before}");

@@ -1,14 +1,16 @@
 //! QUIC as an end system (RFC 9000, 9001, 9002): what a connection does with packets that are never sent twice.
 //!
-//! A packet has a number that no other has; what is lost goes again in a new packet, under a new number. An
-//! acknowledgement reports ranges of packet numbers. Data of a direction has numbers as in TCP (byte n of what is
-//! written is n, the FIN follows the last), in the order in which the program wrote it; what a stream has written is
-//! ranges of these, and a range that has arrived waits for no other.
+//! Each packet has a packet number of its own; lost data is sent again in a new packet, under a new
+//! number. An acknowledgement reports ranges of packet numbers. The data of a direction is numbered
+//! as in TCP (byte n that the program writes is n, the FIN follows the last), in the order of the
+//! writes; a stream is a set of ranges of these numbers, and a range that has arrived waits for no
+//! other.
 //!
-//! Reading order: `endpoint` (what a driver calls, what goes out next), `handshake`, `arrival` (what a packet brings),
-//! `loss` (appendix A of RFC 9002), `path` (window, pace, what the control is shown), `space` (numbers of packets and
-//! what each carried), `acks` (when to acknowledge), `data` (what is written and what has arrived), `packet` (what
-//! stands on the wire, and how long it is).
+//! Reading order: `endpoint` (what a driver calls, what goes out next), `handshake`, `arrival`
+//! (what a packet brings), `loss` (appendix A of RFC 9002), `path` (window, pacing, input of the
+//! congestion control), `space` (packet numbers and the content of each packet), `acks` (when to
+//! acknowledge), `data` (data to send and data received), `packet` (frames and their length on the
+//! wire).
 
 mod acks;
 mod arrival;

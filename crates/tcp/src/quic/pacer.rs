@@ -1,16 +1,16 @@
-//! Packets are spread over the round trip (RFC 9002 section 7.7): a leaky bucket.
+//! Pacing of packets over the round trip by a leaky bucket (RFC 9002 section 7.7).
 
 use packet::{Duration, Instant};
 
-/// A bucket of bytes that may go at once, filled at the pace.
+/// A bucket of bytes that may be sent at once, filled at the pacing rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacer {
     pub on: bool,
     /// Bytes per second; 0 for no limit.
     pub rate: u64,
-    /// What fits in: the burst that section 7.7 allows, an initial window.
+    /// Capacity of the bucket, bytes: the burst that section 7.7 allows, an initial window.
     burst: u64,
-    /// In billionths of a byte.
+    /// Content of the bucket, in billionths of a byte.
     filled: u128,
     since: Instant,
     /// An empty bucket waits until it is full, as stacks with coarse timers do, rather than for the next packet.
@@ -18,8 +18,8 @@ pub(super) struct Pacer {
 }
 
 const NANO: u128 = 1_000_000_000;
-/// What a bucket that waits until it is full holds (quinn-proto 0.11, `pacing.rs`): the packets of this time at the
-/// pace of one window per round trip, datagrams at least and at most.
+/// Capacity of a bucket that waits until it is full (quinn-proto 0.11, `pacing.rs`): what one
+/// window per round trip sends in this time; at least and at most these numbers of datagrams.
 const INTERVAL_NANOS: u128 = 2_000_000;
 const LEAST: u64 = 10;
 const MOST: u64 = 256;
@@ -31,7 +31,7 @@ impl Pacer {
         Pacer { on, rate: 0, burst, filled, since: Instant::ZERO, whole }
     }
 
-    /// What it holds follows window and round trip, where it waits until it is full.
+    /// Adapts the capacity to window and round-trip time, if the bucket waits until it is full.
     pub fn resize(&mut self, cwnd: u64, mss: u64, srtt: Duration) {
         if self.whole {
             let burst = u128::from(cwnd) * INTERVAL_NANOS / u128::from(srtt.nanos().max(1));
@@ -48,7 +48,7 @@ impl Pacer {
         self.since = now;
     }
 
-    /// When `bytes` may go: now, or later.
+    /// When `bytes` may be sent: now, or later.
     pub fn next(&mut self, bytes: u64, now: Instant) -> Instant {
         if !self.on || self.rate == 0 {
             return now;
@@ -60,13 +60,14 @@ impl Pacer {
         let whole = if self.whole { u128::from(self.burst) * NANO } else { 0 };
         let wait_for = if self.filled >= wanted { wanted } else { wanted.max(whole) };
         let missing = wait_for.saturating_sub(self.filled);
-        // Where it waits until it is full, bytes and nanoseconds round down, as quinn's do: a burst may be one short.
+        // If the bucket waits until it is full, bytes and ns round down as in quinn: a burst may
+        // lack one packet.
         let rate = u128::from(self.rate);
         let wait = if self.whole { missing / rate } else { missing.div_ceil(rate) };
         now + Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX / 4))
     }
 
-    /// `bytes` go out, whether or not the pace let them.
+    /// `bytes` are sent, whether or not pacing allowed them.
     pub fn on_sent(&mut self, bytes: u64, now: Instant) {
         if self.on && (self.rate > 0 || self.whole) {
             if !self.whole {

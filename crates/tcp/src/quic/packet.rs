@@ -1,13 +1,14 @@
-//! What stands on the wire of a packet of QUIC, in a [`Segment`], and how long it is.
+//! The frames of a QUIC packet, how they are stored in a [`Segment`], and their length on the wire.
 //!
 //! | field of the segment | meaning |
 //! | --- | --- |
 //! | `stamp` | packet number |
-//! | SYN | of the handshake: Initial and Handshake packets, whose numbers are one space here |
+//! | SYN | a packet of the handshake: Initial and Handshake packets share one number space here |
 //! | `seq`, `len`, FIN | the piece of CRYPTO or STREAM data |
-//! | ACK | an ACK frame: `ack` has the largest number below, the count of CE above |
-//! | `sack` | its ranges as on the wire, and its delay in units of 8 µs |
-//! | `echo`, `accurate` | its counts of ECT(1) and ECT(0); in the highest bits HANDSHAKE_DONE and PING |
+//! | ACK | the packet has an ACK frame; `ack`: largest number (low 32 bits), CE count (high bits) |
+//! | `sack` | ranges of the ACK frame as on the wire, and its delay in units of 8 µs |
+//! | `echo`, `accurate` | its counts of ECT(1), ECT(0); high bits of `accurate`: HANDSHAKE_DONE,
+//! PING |
 
 use packet::Duration;
 
@@ -20,13 +21,13 @@ use crate::segment::{Flags, RANGE_BYTES, Segment};
 pub(super) const IP_UDP: u32 = 28;
 /// The tag of AEAD_AES_128_GCM (RFC 9001 section 5.3).
 const TAG: u32 = 16;
-/// HANDSHAKE_DONE and PING in [`Segment::accurate`].
+/// Bits of HANDSHAKE_DONE and PING in [`Segment::accurate`].
 const DONE: u32 = 1 << 31;
 const PING: u32 = 1 << 30;
 /// `ack_delay_exponent` of 3 (RFC 9000 section 18.2): units of 8 µs.
 const DELAY_UNIT: u64 = 8_000;
 
-/// Bytes of a number as a variable-length integer (RFC 9000 section 16).
+/// Length of a number as a variable-length integer, bytes (RFC 9000 section 16).
 pub(super) const fn varint(value: u64) -> u32 {
     match value {
         0..64 => 1,
@@ -36,8 +37,8 @@ pub(super) const fn varint(value: u64) -> u32 {
     }
 }
 
-/// Bytes of a packet number, where `acked` is the largest acknowledged one (RFC 9000 section 17.1
-/// and appendix A.2).
+/// Length of a packet number in bytes, where `acked` is the largest acknowledged one (RFC 9000
+/// section 17.1 and appendix A.2).
 pub(super) fn number_bytes(number: u64, acked: Option<u64>) -> u32 {
     let unacked = acked.map_or(number + 1, |acked| number - acked);
     match unacked {
@@ -48,8 +49,8 @@ pub(super) fn number_bytes(number: u64, acked: Option<u64>) -> u32 {
     }
 }
 
-/// Bytes around the frames of a packet: its header and the tag (RFC 9000 sections 17.2 and 17.3). A long header has
-/// version, both connection IDs, the length of a token and that of the packet.
+/// Bytes of a packet besides its frames: the header and the tag (RFC 9000 sections 17.2 and 17.3).
+/// A long header has version, both connection IDs, the length of a token and that of the packet.
 pub(super) fn around(rules: &QuicRules, handshake: bool, number: u32) -> u32 {
     let id = u32::from(rules.connection_id);
     let header = if handshake { 1 + 4 + 2 * (1 + id) + 1 + 2 } else { 1 + id };
@@ -68,7 +69,7 @@ pub(super) fn data_header(handshake: bool, seq: u64) -> u32 {
     }
 }
 
-/// The content of an ACK frame.
+/// An ACK frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckFrame {
     pub largest: u64,
@@ -123,7 +124,7 @@ pub(super) fn ack_frame(acks: &Acks, now: packet::Instant) -> Option<AckFrame> {
 }
 
 impl AckFrame {
-    /// Bytes of the frame on the wire.
+    /// Length of the frame on the wire, bytes.
     pub fn wire(&self) -> u32 {
         let EcnCounts { ect0, ect1, ce } = self.counts;
         let ecn =
@@ -184,9 +185,9 @@ impl AckFrame {
 pub(super) struct Content {
     pub handshake: bool,
     pub piece: Option<Piece>,
-    /// HANDSHAKE_DONE.
+    /// There is a HANDSHAKE_DONE frame.
     pub done: bool,
-    /// PING.
+    /// There is a PING frame.
     pub ping: bool,
 }
 
@@ -222,7 +223,7 @@ impl Content {
         segment.accurate = bit(self.done, DONE) | bit(self.ping, PING);
     }
 
-    /// Bytes of these frames on the wire.
+    /// Length of these frames on the wire, bytes.
     pub fn wire(&self) -> u32 {
         let data = |piece: Piece| data_header(self.handshake, piece.seq) + piece.len;
         self.piece.map_or(0, data) + u32::from(self.done) + u32::from(self.ping)
@@ -253,7 +254,8 @@ mod tests {
         let acks = acks(&[0, 1, 2, 5, 300, 301], Ecn::Ect0);
         let now = Instant::ZERO + Duration::from_micros(20_001);
         let frame = ack_frame(&acks, now).unwrap();
-        // Type, 2 B of 301 and of 2,500 units, the count, 1 + (2 + 1) + (1 + 1), three counts.
+        // The type, 2 B for 301 and for a delay of 2,500 units each, the count of ranges, the
+        // ranges of 1 + (2 + 1) + (1 + 1), three ECN counts.
         assert_eq!(frame.wire(), 1 + 2 + 2 + 1 + 1 + 3 + 2 + 3);
         let mut segment = Segment::default();
         Content { ping: true, ..Content::default() }.put(&mut segment);

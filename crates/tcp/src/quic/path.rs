@@ -1,4 +1,5 @@
-//! The window of a connection, its pace, and what its congestion control is shown (RFC 9002 section 7, appendix B).
+//! The congestion window and pacing of a connection, and the input of its congestion control (RFC
+//! 9002 section 7, appendix B).
 
 use packet::{Duration, Instant};
 
@@ -10,35 +11,36 @@ use crate::profile::Profile;
 use crate::send_state::{Flight, Window};
 use crate::tracker::{MinRtt, Newest, Rate, Record};
 
-/// What an acknowledgement newly acknowledges.
+/// The packets that one ACK frame newly acknowledges.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Acked {
     pub bytes: u64,
-    /// Bytes and packets of these that were sent after the last reduction of the window.
+    /// Bytes and number of those packets that were sent after the last reduction of the window.
     pub fresh_bytes: u64,
     pub fresh: u32,
-    /// Ack-eliciting packets, and those sent ECN-capable.
+    /// Number of the packets, and of those that were sent ECN-capable.
     pub packets: u32,
     pub capable: u64,
     newest: Option<Newest>,
-    /// When the one sent last was sent.
+    /// Sending time of the packet that was sent last.
     pub sent_last: Instant,
 }
 
-/// Window and pace of one connection.
+/// Congestion window and pacing of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub control: Box<dyn Control>,
     flags: ControlFlags,
     pub win: Window,
     pub pacer: Pacer,
-    /// UDP payload of the packets out, bytes (`bytes_in_flight`).
+    /// UDP payload of the ack-eliciting packets in flight, bytes (`bytes_in_flight`).
     pub in_flight: u64,
-    /// UDP payload of all such packets sent so far.
+    /// UDP payload of all ack-eliciting packets sent so far, bytes.
     sent: u64,
     rate: Rate,
     min_rtt: MinRtt,
-    /// A round trip ends when a packet is delivered at whose sending this much was.
+    /// The current round trip ends when a packet is delivered that was sent after this many bytes
+    /// had been delivered.
     round_end: u64,
     /// When the window was last reduced (`congestion_recovery_start_time`).
     recovery_start: Option<Instant>,
@@ -69,12 +71,12 @@ impl Path {
         }
     }
 
-    /// What is out, as a control sees it.
+    /// The data in flight, as a control sees it.
     fn flight(&self) -> Flight {
         Flight { una: self.sent - self.in_flight, max: self.sent, window: u32::MAX }
     }
 
-    /// The handshake is over.
+    /// Starts the control after the handshake; `srtt` is zero if it measured no round trip.
     pub fn begin(&mut self, srtt: Duration, now: Instant) {
         if srtt > Duration::ZERO {
             self.min_rtt.update(srtt, now);
@@ -83,7 +85,8 @@ impl Path {
         self.set_pace(srtt);
     }
 
-    /// 1.25 times the window in a round trip (section 7.7), or the control's own pace.
+    /// Sets the pacing rate: 1.25 times the window per round trip (RFC 9002 section 7.7), or the
+    /// control's own rate.
     pub fn set_pace(&mut self, srtt: Duration) {
         if !self.pacer.on {
             return;
@@ -106,8 +109,8 @@ impl Path {
         self.in_flight + u64::from(bytes) <= self.win.cwnd
     }
 
-    /// A packet goes out; its number and that of the first packet out, where rates are sampled. Bytes delivered so
-    /// far.
+    /// A packet is sent. `sampled`: the numbers of the first packet in flight and of this one, if
+    /// delivery rates are sampled. Returns the bytes delivered so far.
     pub fn on_sent(&mut self, bytes: u64, sampled: Option<(u64, u64)>, now: Instant) -> u64 {
         self.rate.begin(self.in_flight, self.in_flight == 0, now);
         if self.in_flight == 0 {
@@ -124,13 +127,13 @@ impl Path {
         self.rate.delivered
     }
 
-    /// There is nothing to send though the window has room.
+    /// Notes that there is nothing to send though the window has room.
     pub fn run_dry(&mut self, now: Instant) {
         self.app_limited = true;
         self.rate.run_dry(now);
     }
 
-    /// A packet out is acknowledged; its number where rates are sampled.
+    /// A packet in flight is acknowledged; `sampled`: its number, if delivery rates are sampled.
     pub fn take_acked(
         &mut self,
         sampled: Option<u64>,
@@ -154,7 +157,7 @@ impl Path {
         }
     }
 
-    /// A packet out is taken for lost.
+    /// A packet in flight is lost; `sampled`: its number, if delivery rates are sampled.
     pub fn take_lost(&mut self, sampled: Option<u64>, sent: &Sent, now: Instant) {
         let bytes = u64::from(sent.bytes);
         self.in_flight -= bytes;
@@ -168,13 +171,14 @@ impl Path {
         self.in_flight -= bytes;
     }
 
-    /// `InCongestionRecovery`: a packet sent no later than the last reduction.
+    /// `InCongestionRecovery`: whether a packet was sent no later than the last reduction of the
+    /// window.
     fn is_in_recovery(&self, sent: Instant) -> bool {
         self.recovery_start.is_some_and(|start| sent <= start)
     }
 
-    /// `OnCongestionEvent`: a packet sent at `sent` was lost, or marked. `before`: bytes in flight before that was
-    /// known. Whether the window was reduced.
+    /// `OnCongestionEvent`: a packet sent at `sent` was lost, or marked. `before`: bytes in flight
+    /// before that was known. Returns whether the window was reduced.
     pub fn on_congestion(
         &mut self,
         cause: Cause,
@@ -194,7 +198,7 @@ impl Path {
         true
     }
 
-    /// Persistent congestion (section 7.6.2).
+    /// Persistent congestion (RFC 9002 section 7.6.2): the window becomes the smallest one.
     pub fn collapse(&mut self, now: Instant) {
         let flight = self.flight();
         self.control.on_timeout(&self.win, &flight, now);
@@ -213,9 +217,10 @@ impl Path {
         self.flags.own_marks
     }
 
-    /// What an acknowledgement says reaches the control.
+    /// Passes an acknowledgement to the control.
     pub fn on_ack(&mut self, mut acked: Acked, seen: Seen, now: Instant) {
-        // Losses come first (appendix A.7), and what they say of the window holds for these packets.
+        // Losses were handled before (RFC 9002 appendix A.7): after a reduction at this instant
+        // these packets do not grow the window.
         match self.recovery_start {
             None => (acked.fresh_bytes, acked.fresh) = (acked.bytes, acked.packets),
             Some(start) if start == now => (acked.fresh_bytes, acked.fresh) = (0, 0),
@@ -259,7 +264,7 @@ impl Path {
     }
 }
 
-/// What a sample contains besides what is acknowledged.
+/// Parts of a control's sample besides the acknowledged packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub rtt: Option<Duration>,

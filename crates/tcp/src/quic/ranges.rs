@@ -5,7 +5,7 @@
 pub(super) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    /// Takes `start..end` into the set; how many of its numbers are new.
+    /// Adds `start..end` to the set; returns how many of its numbers are new.
     pub fn insert(&mut self, mut start: u64, mut end: u64) -> u64 {
         let first = self.0.partition_point(|&(_, stop)| stop < start);
         let last = self.0.partition_point(|&(from, _)| from <= end);
@@ -28,7 +28,7 @@ impl Ranges {
         whole - known
     }
 
-    /// Takes `start..end` out of the set.
+    /// Removes `start..end` from the set.
     pub fn remove(&mut self, start: u64, end: u64) {
         let first = self.0.partition_point(|&(_, stop)| stop <= start);
         let last = self.0.partition_point(|&(from, _)| from < end);
@@ -47,7 +47,7 @@ impl Ranges {
         start >= end || self.0.get(place).is_some_and(|&(from, _)| from <= start)
     }
 
-    /// The first numbers of `start..end` that are not in the set.
+    /// The first range within `start..end` whose numbers are not in the set.
     pub fn gap(&self, mut start: u64, end: u64) -> Option<(u64, u64)> {
         let place = self.0.partition_point(|&(_, stop)| stop <= start);
         let mut above = self.0[place..].iter();
@@ -74,7 +74,7 @@ impl Ranges {
         self.0.last().map(|&(_, end)| end - 1)
     }
 
-    /// Forgets the lowest ranges but `most`.
+    /// Removes the lowest ranges, so that `most` at most remain.
     pub fn keep_highest(&mut self, most: usize) {
         let surplus = self.0.len().saturating_sub(most);
         self.0.drain(..surplus);

@@ -1,4 +1,4 @@
-//! What a driver reads of an end.
+//! The values that a driver reads from an end of QUIC.
 
 use packet::Duration;
 
@@ -6,7 +6,7 @@ use super::endpoint::{DATA, QuicEndpoint};
 use crate::connection::State;
 use crate::probe::Counters;
 
-/// What a driver reads.
+/// Values for a driver; [`Endpoint`](crate::Endpoint) documents them.
 impl QuicEndpoint {
     pub(crate) fn delivered(&self) -> u64 {
         self.spaces[DATA].incoming.delivered()

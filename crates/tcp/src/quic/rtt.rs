@@ -1,4 +1,4 @@
-//! The round trip (RFC 9002 section 5).
+//! Estimation of the round-trip time (RFC 9002 section 5).
 
 use packet::{Duration, Instant};
 
@@ -10,16 +10,16 @@ pub(super) struct RttEstimate {
     pub latest: Duration,
     pub smoothed: Duration,
     pub var: Duration,
-    /// The smallest.
+    /// Smallest round-trip time so far.
     pub min: Duration,
     /// When the first sample was taken.
     pub first_sample: Option<Instant>,
-    /// A sample that nobody has read.
+    /// The newest sample, until it is read.
     newest: Option<Duration>,
 }
 
 impl RttEstimate {
-    /// Before a sample.
+    /// The estimate before the first sample.
     pub fn new(initial: Duration) -> Self {
         RttEstimate {
             latest: Duration::ZERO,
@@ -31,7 +31,8 @@ impl RttEstimate {
         }
     }
 
-    /// `UpdateRtt` of appendix A.7; `delay`: the peer's acknowledgement delay as far as it counts.
+    /// `UpdateRtt` of appendix A.7; `delay`: the part of the peer's acknowledgement delay that
+    /// counts.
     pub fn update(&mut self, latest: Duration, delay: Duration, now: Instant) {
         (self.latest, self.newest) = (latest, Some(latest));
         if self.first_sample.is_none() {
@@ -52,7 +53,7 @@ impl RttEstimate {
         self.smoothed + (self.var * 4).max(GRANULARITY)
     }
 
-    /// The smoothed round trip; zero before the first sample.
+    /// The smoothed round-trip time; zero before the first sample.
     pub fn measured(&self) -> Duration {
         if self.first_sample.is_some() { self.smoothed } else { Duration::ZERO }
     }
@@ -62,7 +63,7 @@ impl RttEstimate {
         self.newest.is_some()
     }
 
-    /// The newest sample since this was last called.
+    /// The newest sample since the last call, with the smoothed round-trip time after it.
     pub fn take_newest(&mut self) -> Option<(Duration, Duration)> {
         Some((self.newest.take()?, self.smoothed))
     }

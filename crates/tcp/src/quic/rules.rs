@@ -2,72 +2,75 @@
 
 use packet::Duration;
 
-/// What a profile of QUIC says besides window, congestion control and ECN.
+/// The settings of a QUIC profile besides receive window and congestion control.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QuicRules {
     /// Largest UDP payload, bytes (`max_datagram_size` of RFC 9002).
     pub datagram: u16,
     /// Bytes of the connection ID in the headers of both directions.
     pub connection_id: u8,
-    /// The first window, datagrams.
+    /// Initial congestion window, datagrams.
     pub initial_window: u64,
-    /// The round trip before one is measured (`kInitialRtt`).
+    /// Assumed round-trip time before one is measured (`kInitialRtt`).
     pub initial_rtt: Duration,
     /// A packet is lost when one is acknowledged whose number is higher by this (`kPacketThreshold`).
     pub packet_threshold: u64,
     /// A packet is lost after this number of eighths of a round trip (`kTimeThreshold`).
     pub time_eighths: u64,
-    /// One packet may go at once when the window is reduced, though it is full (RFC 9002 section 7.3.2).
+    /// One packet may be sent at once when the window is reduced, though the window is full (RFC
+    /// 9002 section 7.3.2).
     pub recovery_packet: bool,
     /// Packets are spread over the round trip (RFC 9002 section 7.7).
     pub pacing: bool,
-    /// A sender that has used up its burst waits until the whole of one may go.
+    /// A sender that has used up its burst waits until a whole burst may be sent.
     pub pacing_bursts: bool,
-    /// A probe without new data repeats the oldest data out; else it is a PING.
+    /// A probe without new data repeats the oldest unacknowledged data; else it is a PING.
     pub probe_data: bool,
     pub acks: AckRules,
-    /// The first request goes with the first packet.
+    /// 0-RTT: the first request goes with the first packet.
     pub zero_rtt: bool,
     /// A client keeps the ticket of a server, and resumes with it (RFC 8446 section 4.6.1).
     pub tickets: bool,
-    /// Who resumes shows a token that validates its address (RFC 9000 section 8.1.3).
+    /// A client that resumes has a token that validates its address (RFC 9000 section 8.1.3).
     pub tokens: bool,
     /// CRYPTO bytes of the client's first flight.
     pub client_hello: u32,
     /// CRYPTO bytes of the server's flight.
     pub server_flight: u32,
-    /// How long an end that waits for an answer receives nothing before it gives up.
+    /// Time without an arrival after which an end that awaits an answer gives up.
     pub idle_timeout: Duration,
-    /// ECN-capable, and with which code point.
+    /// ECN code point of the packets sent; `None` without ECN.
     pub ecn: Option<packet::Ecn>,
 }
 
 /// When acknowledgements go out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckRules {
-    /// How many ack-eliciting packets wait for their acknowledgement; one more brings it
-    /// (draft-ietf-quic-ack-frequency, Ack-Eliciting Threshold).
+    /// Number of ack-eliciting packets that may wait for an acknowledgement; the next one triggers
+    /// it (draft-ietf-quic-ack-frequency, Ack-Eliciting Threshold).
     pub eliciting: u64,
-    /// Longest wait.
+    /// Longest delay of an acknowledgement.
     pub max_delay: Duration,
-    /// From which gap in the numbers on an acknowledgement goes out at once (Reordering Threshold); 0 for never.
+    /// Size of a gap in the packet numbers from which on an acknowledgement is sent at once
+    /// (Reordering Threshold); 0 for never.
     pub reordering: u64,
-    /// Ranges that a receiver remembers.
+    /// Largest number of ranges of packet numbers that a receiver keeps.
     pub ranges: usize,
 }
 
 /// CRYPTO bytes of the client's Finished message with TLS_AES_128_GCM_SHA256 (RFC 8446 section 4.4.4): 4 B of header
 /// and a hash of 32 B.
 pub(super) const FINISHED: u64 = 36;
-/// CRYPTO bytes of a server's flight that resumes: no certificate is in it.
+/// CRYPTO bytes of the flight of a server that resumes a session, without a certificate.
 pub(crate) const RESUMED_FLIGHT: u32 = 250;
 /// `kGranularity` of RFC 9002 section 6.1.2.
 pub(super) const GRANULARITY: Duration = Duration::from_millis(1);
-/// `kPersistentCongestionThreshold` of its section 7.6.1.
+/// `kPersistentCongestionThreshold` of RFC 9002 section 7.6.1.
 pub(super) const PERSISTENT: u64 = 3;
-/// `kMinimumWindow` of its section 7.2, datagrams.
+/// `kMinimumWindow` of RFC 9002 section 7.2, datagrams.
 pub(super) const LEAST_WINDOW: u64 = 2;
-/// Bytes by which an address that is not validated is answered, for each received (RFC 9000 section 8.1).
+/// Bytes that a server may send to an unvalidated address for each byte received (RFC 9000 section
+/// 8.1).
 pub(super) const AMPLIFICATION: u64 = 3;
 /// Least UDP payload of a datagram with an Initial packet (RFC 9000 section 14.1).
 pub(super) const PADDED: u32 = 1_200;

@@ -1,4 +1,4 @@
-//! One space of packet numbers: what was sent under each, and what has arrived.
+//! A packet number space: the packets sent in it, and the packets and data received.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,12 @@ use packet::{Duration, Instant};
 use super::acks::Acks;
 use super::data::{Incoming, Outgoing};
 
-/// What became of a packet.
+/// State of a packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It counts nowhere: an acknowledgement alone.
+    /// The packet is not ack-eliciting, so it counts neither as in flight nor as lost.
     Ignored,
-    /// It is out.
+    /// The packet is in flight.
     Out,
     Acked,
     Lost,
@@ -22,18 +22,18 @@ pub(super) enum Fate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub at: Instant,
-    /// Bytes delivered in all when it was sent.
+    /// Total bytes delivered when the packet was sent.
     pub delivered: u64,
-    /// The numbers of its data; equal without.
+    /// Numbers of its first data byte and of the one after its last; equal without data.
     pub seq: u64,
     pub end: u64,
-    /// The highest number that its ACK frame reports.
+    /// The highest packet number that its ACK frame reports.
     pub reports: Option<u64>,
     /// UDP payload, bytes.
     pub bytes: u16,
-    /// It was sent ECN-capable.
+    /// The packet was sent ECN-capable.
     pub capable: bool,
-    /// HANDSHAKE_DONE is in it.
+    /// The packet has a HANDSHAKE_DONE frame.
     pub done: bool,
     pub fate: Fate,
 }
@@ -43,21 +43,21 @@ pub(super) struct Sent {
 pub(super) struct Space {
     /// The next packet number.
     pub next: u64,
-    /// The number of the first record.
+    /// Packet number of the first record.
     pub first: u64,
     sent: VecDeque<Sent>,
     pub largest_acked: Option<u64>,
-    /// When the next packet is taken for lost, if it is not acknowledged (`loss_time`).
+    /// When the next packet becomes lost, if it is not acknowledged before (`loss_time`).
     pub loss_time: Instant,
     /// When an ack-eliciting packet was sent last.
     pub eliciting_at: Instant,
-    /// Ack-eliciting packets out.
+    /// Number of ack-eliciting packets in flight.
     pub eliciting_out: u32,
-    /// Probes to send.
+    /// Number of probes that are to be sent.
     pub probes: u8,
-    /// The number after what the last of them repeated.
+    /// The number after the data that the last probe repeated.
     pub probed: u64,
-    /// Counts of the peer's last ACK frame that counted.
+    /// ECN counts of the peer's last ACK frame that was evaluated.
     pub counted: super::acks::EcnCounts,
     pub acks: Acks,
     pub out: Outgoing,
@@ -85,7 +85,7 @@ impl Default for Space {
 }
 
 impl Space {
-    /// As new, keeping the largest of the heap buffers.
+    /// Resets the space, keeping the largest of its heap buffers.
     pub fn renew(&mut self) {
         let mut sent = std::mem::take(&mut self.sent);
         sent.clear();
@@ -104,19 +104,20 @@ impl Space {
         self.sent.push_back(sent);
     }
 
-    /// The record of a number, if it is kept.
+    /// The record of packet `number`, if it is kept.
     pub fn get(&mut self, number: u64) -> Option<&mut Sent> {
         self.sent.get_mut(number.checked_sub(self.first)? as usize)
     }
 
-    /// The records with their numbers.
+    /// The records with their packet numbers.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &Sent)> {
         let first = self.first;
         self.sent.iter().enumerate().map(move |(i, sent)| (first + i as u64, sent))
     }
 
-    /// Packets lost in this run of losses, from `number` down to one that was acknowledged or is out: when the first
-    /// and the last ack-eliciting one of them, sent after `from`, was sent.
+    /// Duration of the run of losses that ends with packet `number` and begins after the last
+    /// packet that is acknowledged or in flight: the time between the sending of its first and its
+    /// last ack-eliciting packet sent after `from`.
     pub fn run_of_losses(&self, number: u64, from: Instant) -> Option<Duration> {
         let below = self.iter().rev().skip_while(|&(n, _)| n > number);
         let run = below.take_while(|(_, sent)| matches!(sent.fate, Fate::Lost | Fate::Ignored));
@@ -125,8 +126,8 @@ impl Space {
         times.last().map(|(_, first)| last.since(first.at))
     }
 
-    /// Forgets the records that say nothing any more: the first ones, up to the first that is out, but for losses
-    /// behind which nothing is acknowledged yet (they may be the beginning of a longer run).
+    /// Removes the records that are no longer needed: those before the first packet in flight,
+    /// except for losses behind which nothing is acknowledged yet (they may begin a longer run).
     pub fn trim(&mut self) {
         let settled = self.sent.iter().take_while(|sent| sent.fate != Fate::Out);
         let known = settled.enumerate().filter(|(_, sent)| sent.fate != Fate::Lost).last();
@@ -135,7 +136,7 @@ impl Space {
         self.first += count as u64;
     }
 
-    /// Forgets all packets; the bytes that were in flight.
+    /// Discards all packets; returns the bytes that were in flight.
     pub fn discard(&mut self) -> u64 {
         let out = self.sent.iter().filter(|sent| sent.fate == Fate::Out);
         let bytes = out.map(|sent| u64::from(sent.bytes)).sum();
