@@ -5,10 +5,8 @@
 //! in user space. Reading order:
 //!
 //! * [`router`]: the core, around the simulator's own ports. Header fields of a packet and its
-//!   arrival
-//!   time go in; decisions and departure times come out. It has no clock and no I/O, and is built
-//!   on
-//!   every platform.
+//!   arrival time go in; decisions and departure times come out. It has no clock and no I/O, and is
+//!   built on every platform.
 //! * [`addresses`]: which address each machine of a scenario has.
 //! * [`control`]: what a program of a run (users, servers) reports to the router, above all the
 //!   round-trip time of a connection before its first packet.

@@ -7,8 +7,7 @@
 //!   "defaults";
 //! - `skip`: derived cases to leave out, by title or by the name of their parameter;
 //! - `change`: by the title of a derived case, values that replace those of `base` (more packets,
-//!   or a
-//!   seed with which a rare event occurs);
+//!   or a seed with which a rare event occurs);
 //! - `cases`: more cases, each with a title. A parameter of `null` removes one of `base`.
 
 use aqm::Entry;

@@ -146,7 +146,7 @@ pub struct TcpCounters {
 }
 
 impl TcpCounters {
-    /// Reads the counters of this thread's network namespace; all are 0 where the kernel shows none.
+    /// Reads the counters of this thread's network namespace; all are 0 if the kernel shows none.
     pub fn read() -> TcpCounters {
         let text = |name: &str| {
             fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default()
