@@ -1,4 +1,4 @@
-//! What the peer has reported to have arrived out of order.
+//! The ranges that the peer has reported by SACK as received out of order.
 
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
@@ -16,7 +16,7 @@ impl Board {
         &self.0
     }
 
-    /// Takes what an acknowledgement reports. Returns how many bytes of it are news.
+    /// Adds the SACK blocks of an acknowledgement. Returns the number of newly reported bytes.
     pub fn process(&mut self, snd: &SendState, segment: &Segment) -> u64 {
         let clipped = segment.sack.as_slice().iter().map(|&(start, end)| {
             let start = (segment.ack + u64::from(start)).max(snd.una);
@@ -25,7 +25,7 @@ impl Board {
         clipped.filter(|&(start, end)| start < end).map(|(s, e)| self.report(s, e)).sum()
     }
 
-    /// Adds a reported range. Returns how many of its bytes are news.
+    /// Adds a reported range. Returns how many of its bytes are newly reported.
     fn report(&mut self, mut start: u64, mut end: u64) -> u64 {
         let first = self.0.partition_point(|r| r.1 < start);
         let mut last = first;
@@ -46,7 +46,7 @@ impl Board {
         end - start - known
     }
 
-    /// Forgets what is acknowledged. Returns how many bytes that was.
+    /// Removes the ranges below `una`. Returns the number of bytes removed.
     pub fn drop_below(&mut self, una: u64) -> u64 {
         let gone = self.0.partition_point(|r| r.1 <= una);
         let mut bytes = self.0.drain(..gone).map(|(s, e)| e - s).sum();

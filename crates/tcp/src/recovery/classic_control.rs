@@ -1,5 +1,5 @@
-//! How the classic recoveries get a window: Reno without a detour, or any control of the list,
-//! which needs to know more of the path than they do.
+//! The congestion control of the classic recoveries: Reno, called directly, or another control of
+//! the list, which needs more measurements of the path than they take.
 
 use packet::{Duration, Instant};
 
@@ -11,25 +11,25 @@ use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
 use crate::tracker::{AckInfo, Pacer, Seen, Tracker};
 
-/// The congestion control of a classic sender, if it is not the Reno of its [`Rules`]: that is known
-/// without a virtual call, and needs no more than each call gives.
+/// The congestion control of a classic sender; `None` for the Reno of its [`Rules`], which is
+/// called directly and needs no measurements.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassicControl(Option<Box<Tracked>>);
 
-/// Any control, and what is followed for it.
+/// A control other than that Reno, with the state that is tracked for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Tracked {
     tracker: Tracker,
-    /// What the ACK at hand says, while the control has yet to see it.
+    /// Sample of the current ACK, until the control has processed it.
     ack: Option<AckSample>,
     now: Instant,
-    /// What duplicates have added to the window of a control that sets its window itself.
+    /// Bytes that duplicates have added to the window of a control that sets its window itself.
     inflation: u64,
-    /// A timeout is repaired until this is acknowledged.
+    /// Sequence number whose acknowledgement ends the repair of a timeout.
     loss_end: u64,
     /// Bytes found lost that the control has seen.
     lost: u64,
-    /// When the pace lets a segment go that waits for it.
+    /// When pacing allows the segment that waits for it.
     pacing_timer: Instant,
 }
 
@@ -103,8 +103,8 @@ impl ClassicControl {
         self.0.is_none()
     }
 
-    /// The handshake is over: it has agreed on this feedback. Reno takes over from a control that
-    /// needs another.
+    /// Starts after the handshake, which has agreed on the feedback `ecn`. Reno replaces a control
+    /// that needs another feedback.
     pub fn begin(&mut self, snd: &mut SendState, ecn: EcnState, srtt: Duration, now: Instant) {
         match &mut self.0 {
             Some(tracked) if tracked.tracker.is_served(ecn) => {
@@ -114,12 +114,12 @@ impl ClassicControl {
         }
     }
 
-    /// What is let go beyond the congestion window, bytes.
+    /// Bytes that may be sent beyond the congestion window.
     pub fn inflation(&self) -> u64 {
         self.0.as_ref().map_or(0, |tracked| tracked.inflation)
     }
 
-    /// Whether the pace lets a segment go at `now`; if not, the pacing timer runs until it does.
+    /// Whether pacing allows a segment at `now`; if not, the pacing timer runs until it does.
     pub fn paces_now(&mut self, now: Instant) -> bool {
         let Some(tracked) = &mut self.0 else { return true };
         let Pacer { on, next, .. } = tracked.tracker.pacer;
@@ -130,7 +130,7 @@ impl ClassicControl {
         !waits
     }
 
-    /// When the pace lets the next segment go, if one waits for it.
+    /// When pacing allows the segment that waits for it; never if none waits.
     #[inline(always)]
     pub fn pacing_timer(&self) -> Instant {
         self.0.as_ref().map_or(Instant::NEVER, |tracked| tracked.pacing_timer)
@@ -145,14 +145,14 @@ impl ClassicControl {
         due
     }
 
-    /// The pacing timer does not run any more.
+    /// Stops the pacing timer.
     pub fn stop_pacing_timer(&mut self) {
         if let Some(tracked) = &mut self.0 {
             tracked.pacing_timer = Instant::NEVER;
         }
     }
 
-    /// `chunk` goes out; `snd.max` as it was before.
+    /// `chunk` is sent; `snd.max` does not include it yet.
     #[inline(always)]
     pub fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) {
         if let Some(tracked) = &mut self.0 {
@@ -167,10 +167,11 @@ impl ClassicControl {
         }
     }
 
-    /// The recovery has done with that ACK; `recovering`: a fast recovery is or was under way.
+    /// The recovery has processed the current ACK; `recovering`: a fast recovery is or was under
+    /// way.
     pub fn finish(&mut self, snd: &mut SendState, recovering: bool) {
         if let Some(tracked) = &mut self.0 {
-            // Who sets its window itself goes on repairing.
+            // For a control that sets its window itself, the state Loss goes on.
             let repairs = tracked.tracker.flags.own_window;
             let state = match tracked.ca_state(snd) {
                 _ if recovering => CaState::Recovery,
@@ -199,7 +200,8 @@ impl ClassicControl {
     }
 }
 
-/// What a recovery works on: a sender's numbers, its rules, and the control that it consults.
+/// What a recovery changes and uses: a sender's sequence numbers and windows, its rules, and its
+/// congestion control.
 pub(crate) struct Windows<'a> {
     pub rules: &'a Rules,
     pub snd: &'a mut SendState,
@@ -260,7 +262,7 @@ impl Windows<'_> {
         }
     }
 
-    /// The retransmission timer expired: threshold and window.
+    /// The retransmission timer expired: reduces threshold and window.
     pub fn on_timeout(&mut self, now: Instant) {
         let snd = &mut *self.snd;
         let repeated = snd.timed_out;
@@ -289,7 +291,8 @@ impl Windows<'_> {
         snd.win.cwnd = snd.mss();
     }
 
-    /// An ECN echo requires a reduction. Returns whether the control answers echoes so.
+    /// An ECN echo requires a reduction. Returns whether it was made: a control may read marks
+    /// itself.
     pub fn on_echo(&mut self, cut: EchoCut) -> bool {
         let snd = &mut *self.snd;
         let flight = snd.flight();
@@ -305,7 +308,7 @@ impl Windows<'_> {
         true
     }
 
-    /// Duplicates say that `bytes` have left the network.
+    /// Duplicates show that `bytes` have left the network.
     #[inline]
     pub fn inflate(&mut self, bytes: u64) {
         match &mut self.control.0 {
@@ -314,8 +317,8 @@ impl Windows<'_> {
         }
     }
 
-    /// The window becomes `window`, what duplicates have added taken back in part or in full; of a
-    /// control that sets its window itself, all that they have added is taken back, but for `rest`.
+    /// Takes back what duplicates have added: the window becomes `window`; for a control that sets
+    /// its window itself, the inflation becomes `rest` bytes.
     pub fn deflate(&mut self, window: u64, rest: u64) {
         match &mut self.control.0 {
             Some(tracked) if tracked.tracker.flags.own_window => tracked.inflation = rest,
@@ -328,11 +331,11 @@ impl Windows<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckNews<'a> {
     pub segment: &'a Segment,
-    /// New numbers that it acknowledges.
+    /// Number of sequence numbers that it newly acknowledges.
     pub acked: u64,
     /// Bytes that the acknowledgement reports as arrived and marked.
     pub marked: u64,
-    /// Data is reported selectively: a duplicate alone does not count.
+    /// The peer uses SACK: a duplicate without blocks does not count.
     pub sack: bool,
     pub now: Instant,
 }

@@ -1,8 +1,9 @@
 //! Loss recovery: one file per kind.
 //!
 //! A recovery processes acknowledgements and timeouts, changes the windows of the [`SendState`],
-//! and chooses what to send next. Which kind, and in whose manner, are the profile's [`Rules`].
-//! Senders with RACK have a [`RackSender`] instead, which does all of this and more.
+//! and chooses what to send next. The profile's [`Rules`] give its kind, and the implementation
+//! that it follows. Senders with RACK have a [`RackSender`] instead, which does all of this and
+//! more.
 
 mod board;
 mod classic_control;
@@ -50,7 +51,7 @@ impl Recovery {
         }
     }
 
-    /// As new, keeping heap buffers where the kind stays.
+    /// Resets the recovery to `kind`, keeping heap buffers if it has that kind already.
     pub fn reset(&mut self, kind: RecoveryKind) {
         match (&mut *self, kind) {
             (Recovery::Sack(sack), RecoveryKind::Sack) => sack.reset(),
@@ -59,7 +60,7 @@ impl Recovery {
         }
     }
 
-    /// `acked` new numbers were acknowledged; `snd.una` has moved already.
+    /// `acked` new sequence numbers were acknowledged; `snd.una` has moved already.
     pub fn on_advance(&mut self, w: &mut Windows, acked: u64, segment: &Segment) -> Reaction {
         match self {
             Recovery::Tahoe(tahoe) => tahoe.on_advance(w, acked),
@@ -97,7 +98,7 @@ impl Recovery {
         }
     }
 
-    /// What the peer has reported to have arrived and not acknowledged.
+    /// The ranges that the peer has reported by SACK and not acknowledged cumulatively.
     pub fn reports(&self) -> &[(u64, u64)] {
         match self {
             Recovery::Sack(sack) => sack.reports(),
@@ -106,14 +107,14 @@ impl Recovery {
         }
     }
 
-    /// Bytes below `ack` that the peer has reported to have arrived before it acknowledges them.
+    /// Bytes below `ack` that the peer has reported by SACK and not acknowledged cumulatively.
     pub fn reported_below(&self, ack: u64) -> u64 {
         let below = self.reports().iter().take_while(|range| range.0 < ack);
         below.map(|&(from, to)| to.min(ack) - from).sum()
     }
 
-    /// Whether the congestion window is larger than what it lets into the network by the segments
-    /// that duplicates said have left it (RFC 5681 section 3.2, step 4).
+    /// Whether the congestion window is inflated by the segments that duplicate acknowledgements
+    /// show to have left the network (RFC 5681 section 3.2, step 4).
     fn inflated(&self, rules: &Rules) -> bool {
         match self {
             Recovery::Reno(reno) => reno.recovering(rules),
@@ -122,7 +123,7 @@ impl Recovery {
         }
     }
 
-    /// Whether new data is acknowledged, `snd.una` has moved and the timer still runs on.
+    /// Whether the acknowledgement that has just moved `snd.una` does not restart the timer.
     pub fn keeps_timer(&self, rules: &Rules, snd: &SendState) -> bool {
         match self {
             Recovery::NewReno(newreno) => newreno.keeps_timer(rules, snd),
@@ -140,8 +141,9 @@ impl Recovery {
         }
     }
 
-    /// Whether nothing is repaired, and nothing was reported or counted since the last advance: an
-    /// acknowledgement of new data only grows the window, and a segment that goes out is new.
+    /// Whether nothing is being repaired, and no report or duplicate has come since the last
+    /// advance: an acknowledgement of new data only grows the window, and only new segments are
+    /// sent.
     #[inline(always)]
     pub fn is_calm(&self) -> bool {
         match self {
@@ -153,14 +155,14 @@ impl Recovery {
         }
     }
 
-    /// Whether it sends nothing but what comes next, at `snd.nxt`.
+    /// Whether the next segment is always the one at `snd.nxt`, with no choice of holes.
     #[inline]
     pub fn sends_in_order(&self) -> bool {
         !matches!(self, Recovery::Sack(_) | Recovery::Sack1(_))
     }
 
-    /// What the windows let go next, with segments sent only when they fit whole. (BSD has its
-    /// own rule for small segments, see [`crate::output`].)
+    /// The next chunk that the windows allow; segments are sent only if they fit whole. (BSD has
+    /// its own rule for small segments, see [`crate::output`].)
     pub fn next(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
         match self {
             Recovery::Sack(sack) => sack.next(rules, snd),
@@ -169,7 +171,7 @@ impl Recovery {
         }
     }
 
-    /// What BSD's windows let go next, in part if need be.
+    /// The next chunk that BSD's windows allow, cut short if need be.
     #[inline(always)]
     pub fn next_part(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
         match self {
@@ -183,8 +185,8 @@ impl Recovery {
         }
     }
 
-    /// How far limited transmit (RFC 3042) goes beyond the congestion window: a segment for each
-    /// of the first duplicates.
+    /// Bytes that limited transmit (RFC 3042) may send beyond the congestion window: a segment for
+    /// each of the first duplicates.
     fn beyond(&self, rules: &Rules, snd: &SendState) -> u64 {
         if !rules.limited_transmit {
             return 0;
@@ -198,7 +200,7 @@ impl Recovery {
         u64::from(duplicates) * snd.mss()
     }
 
-    /// The first unacknowledged segment, for a resend.
+    /// The first unacknowledged segment, for a retransmission.
     pub fn first(&self, snd: &SendState) -> Chunk {
         match self {
             Recovery::Sack(sack) => sack.first(snd),
@@ -207,7 +209,7 @@ impl Recovery {
         }
     }
 
-    /// `chunk` has been sent; `snd.max` as it was before.
+    /// `chunk` has been sent; `snd.max` does not include it yet.
     pub fn on_sent(&mut self, snd: &SendState, chunk: Chunk) {
         match self {
             Recovery::Tahoe(_) | Recovery::Reno(_) => {}
@@ -255,7 +257,7 @@ mod tests {
     use crate::congestion::{Arithmetic, ClassicReno};
     use crate::send_state::Window;
 
-    /// The RFCs' rules with limited transmit, as the senders' own tests take them.
+    /// The RFCs' rules with limited transmit, for the tests of the recoveries.
     pub(super) const fn rfc(kind: RecoveryKind) -> Rules {
         Rules {
             kind,
@@ -277,7 +279,7 @@ mod tests {
         use {Implementation::*, RecoveryKind::*};
         for (implementation, kind, at_recover) in [
             (Rfc, NewReno, false),
-            (Rfc, Sack, false), // NewReno towards a peer without
+            (Rfc, Sack, false), // NewReno, towards a peer without SACK
             (Rfc, Reno, true),
             (Rfc, Tahoe, true),
             (Ns2, NewReno, false),
@@ -315,7 +317,7 @@ mod tests {
         }
     }
 
-    /// Ten segments of 100 B fill the window, much more is to be sent.
+    /// Ten segments of 100 B fill the window, and much more is to be sent.
     fn ten_out() -> SendState {
         SendState {
             una: 1,
@@ -374,7 +376,7 @@ mod tests {
                 with_reno(&rules, &mut snd, |w| recovery.on_duplicate(w, &report, true));
             }
             assert!(recovery.recovering(&rules), "{kind:?}");
-            // Used again it is as new, and keeps its heap.
+            // A reset recovery is as new, and keeps its heap buffer.
             let buffer = recovery.reports().as_ptr();
             recovery.reset(kind);
             assert!(recovery.reports().is_empty() && !recovery.recovering(&rules));

@@ -9,14 +9,15 @@ use crate::send_state::{Chunk, SendState};
 pub(crate) struct NewReno {
     duplicates: u32,
     recovering: bool,
-    /// A recovery ends, and after a timeout the next one may begin, when this is acknowledged.
+    /// Sequence number whose acknowledgement ends a recovery; after a timeout, it must be
+    /// acknowledged before the next recovery may begin.
     recover: u64,
     /// A partial acknowledgement has come in this recovery.
     partial: bool,
-    /// What limited transmit has sent since the first duplicate.
+    /// Bytes that limited transmit has sent since the first duplicate.
     limited: u64,
-    /// What duplicates have added to the window in this recovery and is not taken back (ns-2's
-    /// `dupwnd_`, in bytes).
+    /// Bytes that duplicates have added to the window in this recovery and that are not taken back
+    /// yet (ns-2's `dupwnd_`).
     inflation: u64,
 }
 
@@ -88,7 +89,7 @@ impl NewReno {
         w.fast_retransmit()
     }
 
-    /// Whether what is acknowledged now leaves the retransmission timer as it runs.
+    /// Whether the current acknowledgement does not restart the retransmission timer.
     pub fn keeps_timer(&self, rules: &Rules, snd: &SendState) -> bool {
         rules.impatient && self.partial && self.recovering && snd.una < self.recover
     }
@@ -127,7 +128,7 @@ mod tests {
     use crate::recovery::{Implementation, RecoveryKind, Rules, with_reno};
     use crate::send_state::Window;
 
-    /// Ten segments of 100 B are outstanding, much more is to be sent.
+    /// Ten segments of 100 B are outstanding, and much more is to be sent.
     fn ten_out(cwnd: u64) -> SendState {
         SendState {
             una: 1,
@@ -156,7 +157,7 @@ mod tests {
         snd.una = 501;
         with_reno(&rules, &mut snd, |w| newreno.on_advance(w, 500));
         assert_eq!(thrice(&mut newreno, &mut snd), [false, false, false]);
-        // Nor where all of it is acknowledged and no more; then they count again.
+        // Nor do they if exactly that is acknowledged; once more is, they count again.
         (snd.una, snd.nxt, snd.max) = (1_001, 1_001, 2_001);
         with_reno(&rules, &mut snd, |w| newreno.on_advance(w, 500));
         assert_eq!(thrice(&mut newreno, &mut snd), [false, false, false]);
@@ -187,7 +188,7 @@ mod tests {
         // Ten segments of 100 B out, threshold 5; five more duplicates after the third; all but
         // the rest is acknowledged.
         let left = |leaving, rest: u64| {
-            // The RFC's does not grow in the end.
+            // By the RFC's rules the last acknowledgement of a recovery does not grow the window.
             let rules = Rules { limited_transmit: false, leaving, ..rfc(RecoveryKind::NewReno) };
             let mut snd = SendState {
                 una: 1,

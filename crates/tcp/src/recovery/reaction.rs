@@ -1,4 +1,4 @@
-//! What a recovery makes of an acknowledgement.
+//! The reaction of a recovery to an acknowledgement.
 
 /// What the sender does after an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -7,6 +7,6 @@ pub(crate) struct Reaction {
     pub entered: bool,
     /// Stop the retransmission timer; the next segment starts it again.
     pub stop_timer: bool,
-    /// Only the segment marked for resending may go out now.
+    /// Only the segment marked for retransmission may be sent now.
     pub resend_only: bool,
 }

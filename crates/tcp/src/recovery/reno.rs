@@ -11,7 +11,8 @@ use crate::recovery::rules::{Implementation, Rules};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reno {
     duplicates: u32,
-    /// Where guarded: duplicates count once everything below is acknowledged.
+    /// With a guard ([`Rules::guards`]), duplicates count only once all below this sequence number
+    /// is acknowledged.
     recover: u64,
 }
 

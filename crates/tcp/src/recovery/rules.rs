@@ -10,11 +10,11 @@ pub(crate) enum RecoveryKind {
     /// Fast retransmit, then slow start (Jacobson 1988; Fall and Floyd, *Simulation-based
     /// Comparisons of Tahoe, Reno, and SACK TCP*, CCR 1996).
     Tahoe,
-    /// 4.3BSD-Reno.
+    /// Fast retransmit and fast recovery of 4.3BSD-Reno.
     Reno,
-    /// RFC 6582.
+    /// NewReno (RFC 6582).
     NewReno,
-    /// RFC 6675; NewReno towards a peer without SACK.
+    /// Recovery with SACK (RFC 6675); NewReno towards a peer without SACK.
     Sack,
     /// Agent/TCP/Sack1 of ns-2.35; NewReno towards a peer without SACK.
     Sack1,
@@ -33,11 +33,12 @@ pub(crate) struct RackSettings {
     pub threshold: u32,
     /// New segments go out while reports show a hole not yet taken for lost.
     pub limited_transmit: bool,
-    /// Spurious timeouts are looked for (RFC 5682).
+    /// Spurious timeouts are detected by F-RTO (RFC 5682).
     pub f_rto: bool,
-    /// What a mark leaves of the window, where that is not what a loss leaves (RFC 8511).
+    /// Share of the window that a mark leaves, if it is not that of a loss (RFC 8511).
     pub beta_ecn: Option<BetaEcn>,
-    /// Segments that go down as one at most, where the pace counts these.
+    /// Largest number of segments of a burst (handed down as one packet), if pacing counts bursts;
+    /// `None` if it counts segments.
     pub bursts: Option<u16>,
     /// The timer wheel of the host's kernel, by which deadlines are rounded.
     pub wheel: TimerWheel,
@@ -55,7 +56,7 @@ pub(crate) enum Detection {
 }
 
 impl RecoveryKind {
-    /// Whether it lives on selective acknowledgements.
+    /// Whether this kind needs selective acknowledgements.
     pub fn selective(self) -> bool {
         match self {
             RecoveryKind::Sack | RecoveryKind::Sack1 => true,
@@ -65,11 +66,11 @@ impl RecoveryKind {
     }
 }
 
-/// Whose recovery, where programs and standards differ.
+/// The implementation that a recovery follows, where programs and standards differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Implementation {
-    /// FreeBSD: the fast retransmit is a call of its own that restarts the timer; growth goes on
-    /// with the ACK that ends a recovery; a timeout halves the window inflated as it is.
+    /// FreeBSD: the fast retransmit makes an output call of its own and restarts the timer; growth
+    /// goes on with the ACK that ends a recovery; a timeout halves the window with its inflation.
     Bsd,
     /// RFC 5681 and 6582.
     Rfc,
@@ -100,7 +101,8 @@ pub(crate) enum Leaving {
 pub(crate) struct Rules {
     pub kind: RecoveryKind,
     pub implementation: Implementation,
-    /// The congestion control, or what takes over from one that does not get the feedback it needs.
+    /// Reno, as the congestion control or as the substitute for one that does not get the ECN
+    /// feedback it needs.
     pub reno: ClassicReno,
     /// Duplicate acknowledgements that start a fast retransmit.
     pub threshold: u32,
@@ -151,9 +153,9 @@ impl Rules {
         self.implementation != Implementation::Bsd
     }
 
-    /// What is counted after one more of the duplicates that start nothing (`is_beyond`). ns-2.35 counts them
-    /// for limited transmit all the same: `singledup_` requires nothing but that fewer than `numdupacks_` have come.
-    /// The others begin anew.
+    /// The number of duplicates after one more that may not start a recovery (`is_beyond`). ns-2.35
+    /// still counts these for limited transmit: `singledup_` only requires that fewer than
+    /// `numdupacks_` have come. The others count from 0 again.
     pub fn counted_for_limited_transmit(&self, duplicates: u32) -> u32 {
         match self.implementation {
             Implementation::Ns2 => (duplicates + 1).min(self.threshold.saturating_sub(1)),

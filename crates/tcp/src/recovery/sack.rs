@@ -23,20 +23,21 @@ pub(crate) struct Sack {
     mode: Mode,
     /// ACKs with new selective information since the last advance.
     duplicates: u32,
-    /// Ends the current mode when acknowledged: what was sent when it began.
+    /// Sequence number whose acknowledgement ends the current mode: all data sent before the mode
+    /// began is below it.
     point: u64,
-    /// Everything below that is neither acknowledged nor reported has been retransmitted.
+    /// All data below this number that is neither acknowledged nor reported was retransmitted.
     resent_to: u64,
-    /// What limited transmit has sent since the first duplicate.
+    /// Bytes that limited transmit has sent since the first duplicate.
     limited: u32,
-    /// The next segment goes whatever the pipe.
+    /// The next segment is sent whatever the pipe.
     unbounded: bool,
     /// A partial acknowledgement has come in this recovery.
     partial: bool,
     board: Board,
-    /// Bytes in `board`: no window is as long as 4 GiB.
+    /// Bytes in `board`, in 32 bits since no window is as long as 4 GiB.
     reported: u32,
-    /// Everything below that is not in `board` is lost.
+    /// All data below this number that is not in `board` is lost.
     lost_to: u64,
     /// Bytes in `board` from `lost_to` on.
     above: u32,
@@ -54,7 +55,7 @@ impl Sack {
             self.drop_acknowledged(w.rules, w.snd);
         }
         (self.duplicates, self.limited) = (0, 0);
-        // Few report anything: a test for it costs less than to process an empty report.
+        // Few acknowledgements have SACK blocks: this test costs less than to process none.
         let news = if segment.sack.is_empty() { 0 } else { self.board.process(w.snd, segment) };
         if news > 0 && self.mode == Mode::Open && w.rules.reports_hold_growth {
             w.snd.win.held = true;
@@ -93,7 +94,7 @@ impl Sack {
         Reaction::default()
     }
 
-    /// Whether what is acknowledged now leaves the retransmission timer as it runs.
+    /// Whether the current acknowledgement does not restart the retransmission timer.
     pub fn keeps_timer(&self, rules: &Rules, snd: &SendState) -> bool {
         rules.impatient_with_sack && self.partial && snd.una < self.point
     }
@@ -151,8 +152,9 @@ impl Sack {
         self.find_lost(rules, snd);
     }
 
-    /// RFC 6675 IsLost: three ranges, or more than two segments, reported above (with another
-    /// threshold, as many and one less).
+    /// Updates what is lost by IsLost of RFC 6675: all below the point above which three ranges, or
+    /// more than two segments, are reported (with another threshold, that many ranges, or more than
+    /// that many segments less one).
     fn find_lost(&mut self, rules: &Rules, snd: &SendState) {
         let most = u64::from(rules.threshold - 1) * snd.mss();
         let (mut bytes, mut ranges) = (0, 0);
@@ -209,7 +211,7 @@ impl Sack {
                 Some(next.unwrap_or_else(|| self.first(snd)))
             }
             Mode::Recovery => {
-                // The FIN's number must not keep back a full segment.
+                // The sequence number of a FIN must not keep back a full segment.
                 if self.pipe(snd) + mss > snd.win.cwnd + u64::from(snd.fin_sent) {
                     return None;
                 }
@@ -221,7 +223,7 @@ impl Sack {
             Mode::Loss => match self.hole(snd, self.point) {
                 Some(chunk) => {
                     let sum = self.resent(snd) + chunk.end() - chunk.seq;
-                    // Nor here.
+                    // The sequence number of a FIN needs no room here either.
                     (sum <= snd.win.cwnd + u64::from(chunk.fin())).then_some(chunk)
                 }
                 None => new_within(snd),

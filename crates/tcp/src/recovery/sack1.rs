@@ -1,9 +1,9 @@
 //! Recovery with selective acknowledgements as ns-2 has it: Agent/TCP/Sack1, after the pipe of Fall and
 //! Floyd, *Simulation-based Comparisons of Tahoe, Reno, and SACK TCP* (CCR 1996).
 //!
-//! Unlike RFC 6675 it counts acknowledgements and not what they report: each lets a packet out, a
-//! partial one two; a hole is lost wherever something above it is reported; and what is reported
-//! counts from the first duplicate to the end of the recovery alone.
+//! Unlike RFC 6675 it counts acknowledgements and not what they report: each allows one packet, a
+//! partial one two; a hole is lost if anything above it is reported; and reports count only from
+//! the first duplicate to the end of the recovery.
 
 use super::board::Board;
 use crate::recovery::classic_control::Windows;
@@ -16,18 +16,18 @@ use crate::send_state::{Chunk, SendState};
 pub(crate) struct Sack1 {
     /// A fast recovery is under way (`fastrecov_`).
     recovering: bool,
-    /// The packet that begins it is yet to go; it is not counted in the pipe.
+    /// The packet that begins the recovery is still to be sent; it is not counted in the pipe.
     begins: bool,
     /// A timeout came and nothing new was acknowledged since: duplicates do not count (`timeout_`).
     ignores_duplicates: bool,
     /// Duplicates that reported something new.
     duplicates: u32,
-    /// Packets taken to be in the network during a recovery (`pipe_`), which may be less than none.
+    /// Packets presumed to be in flight during a recovery (`pipe_`); may be negative.
     pipe: i32,
-    /// Ends the recovery when acknowledged; after a timeout, what must be acknowledged, and more, before
-    /// the next one (`recover_`).
+    /// Sequence number whose acknowledgement ends the recovery; after a timeout more than this must
+    /// be acknowledged before the next recovery (`recover_`).
     point: u64,
-    /// Everything below that is not reported has been retransmitted in this recovery.
+    /// All data below this number that is not reported was retransmitted in this recovery.
     resent_to: u64,
     board: Board,
 }
@@ -78,7 +78,8 @@ impl Sack1 {
         if snd.una <= self.point && !echoed {
             return Reaction::default();
         }
-        // A recovery that an echo has paid for ends where that reduction did.
+        // If an ECN echo has reduced the window for this data, the recovery ends with the window of
+        // data of that echo.
         self.point = if echoed { snd.reduced } else { snd.max };
         (self.recovering, self.begins) = (true, true);
         self.pipe = packets(snd) - w.rules.threshold as i32;
@@ -87,7 +88,7 @@ impl Sack1 {
         Reaction { resend_only: true, ..w.fast_retransmit() }
     }
 
-    /// Everything is retransmitted, up to `point`.
+    /// Everything up to `point` is retransmitted, after a timeout.
     pub fn resume(&mut self, point: u64) {
         self.suspend();
         (self.ignores_duplicates, self.point) = (true, point);
@@ -140,7 +141,7 @@ impl Sack1 {
     }
 }
 
-/// Packets outstanding.
+/// Number of packets outstanding.
 fn packets(snd: &SendState) -> i32 {
     snd.outstanding().div_ceil(snd.mss()) as i32
 }

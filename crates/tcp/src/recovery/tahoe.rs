@@ -1,9 +1,9 @@
 //! Tahoe: fast retransmit without fast recovery.
 //!
-//! The duplicates that mean a loss close the window to one segment; everything from the hole on
-//! is retransmitted as slow start opens the window, unless an acknowledgement jumps over it. Duplicates
-//! of what was sent before count again only once all of that is acknowledged (`bug_fix_` of
-//! ns-2.35; without it the resent segments' own duplicates start it anew).
+//! The duplicates that mean a loss close the window to one segment; everything from the hole on is
+//! retransmitted as slow start opens the window, unless an acknowledgement jumps over it.
+//! Duplicates count again only once all that was sent before is acknowledged (`bug_fix_` of
+//! ns-2.35; without it duplicates caused by the retransmissions start another fast retransmit).
 
 use crate::recovery::classic_control::Windows;
 use crate::recovery::reaction::Reaction;
@@ -12,7 +12,7 @@ use crate::recovery::rules::Rules;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tahoe {
     duplicates: u32,
-    /// Duplicates count once everything below is acknowledged.
+    /// Duplicates count only once all below this sequence number is acknowledged.
     recover: u64,
 }
 

@@ -46,7 +46,7 @@ impl Control for Noting {
     }
 }
 
-/// Ten segments of 100 B are out.
+/// Ten segments of 100 B are in flight.
 fn ten_out() -> SendState {
     SendState {
         una: 1,
@@ -114,8 +114,8 @@ fn a_control_that_reads_marks_itself_gets_no_echo() {
 
 #[test]
 fn the_ack_that_shows_a_timeout_spurious_grows_nothing() {
-    // RFC 4015 sets the windows: the control receives the ACK once they are put back, and
-    // that they are not to grow.
+    // RFC 4015 sets the windows: the control processes the ACK after they are restored, in a state
+    // in which it must not grow the window.
     let control = Noting::new(CLASSIC);
     let given = [("f_rto", Raw::Bool(true)), ("initial_window", Raw::Number(4.0))];
     let entry = crate::find("plain").unwrap();

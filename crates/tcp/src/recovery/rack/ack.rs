@@ -1,4 +1,4 @@
-//! What an acknowledgement shows a sender: what was delivered, how long it took, how fast it went.
+//! How a RACK sender processes an acknowledgement: deliveries, round trips, marks, windows.
 
 use packet::{Duration, Instant};
 
@@ -12,20 +12,20 @@ use crate::segment::{Flags, Segment};
 use crate::send_state::SendState;
 use crate::tracker::{AckInfo, Seen};
 
-/// What the endpoint lends.
+/// What the endpoint lends the sender for one acknowledgement.
 pub(crate) struct AckContext<'a> {
     pub snd: &'a mut SendState,
     pub rtt: &'a mut Rtt,
     pub rules: &'a RttRules,
-    /// What acknowledgements say of marks.
+    /// A reader of the ECN feedback.
     pub ecn: EchoReader<'a>,
     pub clock: HostClock,
     pub moment: Moment,
 }
 
 impl AckContext<'_> {
-    /// Whether the timestamp echoed says that the acknowledgement answers a segment sent before
-    /// this (RFC 3522 section 3.2).
+    /// Whether the echoed timestamp shows that the acknowledgement answers a segment sent before
+    /// `sent` (RFC 3522 section 3.2).
     pub fn answers_earlier(&self, segment: &Segment, sent: Instant) -> bool {
         let moment = Moment { at: sent, phase: Phase::Events };
         let stamp = self.rules.timestamp(self.clock, moment);
@@ -47,7 +47,7 @@ pub(crate) struct Outcome {
 }
 
 impl RackSender {
-    /// An acknowledgement of what is out, or a report.
+    /// Processes an acknowledgement of segments in flight, cumulative or by SACK.
     pub fn process_ack(&mut self, cx: &mut AckContext, segment: &Segment) -> Outcome {
         let now = cx.moment.at;
         let in_flight_before = self.tracker.board.in_flight;
@@ -103,16 +103,17 @@ impl RackSender {
         self.tracker.reordering.degree(self.settings.threshold) > self.settings.threshold
     }
 
-    /// A report is about data sent before the first hole was retransmitted, so that this repeat cannot be
-    /// answered yet: the timeout waits for it (Linux's `tcp_clean_rtx_queue`). Linux has one timer,
-    /// and RACK's may be in its place.
+    /// Whether the acknowledgement reports data sent before the first hole was retransmitted: the
+    /// answer to that retransmission is still to come, so the timeout starts anew (Linux's
+    /// `tcp_clean_rtx_queue`). Linux has one timer for both, so RACK's reordering timer must not
+    /// run.
     fn reports_older_data(&self, info: &AckInfo) -> bool {
         let sent = info.reported_from().zip(self.tracker.board.first_sent_at());
         sent.is_some_and(|(reported, first)| reported < first)
             && self.timers.reorder == Instant::NEVER
     }
 
-    /// Windows and pace.
+    /// Updates windows and pacing after an acknowledgement.
     fn steer(&mut self, snd: &mut SendState, info: &AckInfo, sample: &AckSample) {
         self.tracker.control.on_ack(&mut snd.win, sample);
         if self.is_led() {
@@ -122,8 +123,8 @@ impl RackSender {
         self.tracker.set_pace(snd);
     }
 
-    /// Round trips: from the segment sent first for the timeout, from the one sent last for the
-    /// path (Linux's `tcp_clean_rtx_queue`); returns the latter.
+    /// Measures round trips: from the segment sent first for the timeout, from the one sent last
+    /// for the path (Linux's `tcp_clean_rtx_queue`); returns the latter.
     fn measure(
         &mut self,
         cx: &mut AckContext,
@@ -142,7 +143,7 @@ impl RackSender {
         Some(path)
     }
 
-    /// Only the echoed timestamp shows which copy was answered.
+    /// Measures by the echoed timestamp, which alone shows which copy was answered.
     fn measure_echo(&mut self, cx: &mut AckContext, segment: &Segment) {
         cx.rules.sample_echo(cx.rtt, segment.echo, cx.clock, cx.moment);
         self.note_rtt(cx);

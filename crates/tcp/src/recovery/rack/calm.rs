@@ -1,5 +1,5 @@
-//! The undisturbed sender: which segment it sends next, and how it takes an acknowledgement of new data.
-//! Both are the short form of what `mod` and `ack` do in general, with equal results.
+//! The undisturbed sender: which segment it sends next, and how it processes an acknowledgement of
+//! new data. Both are short forms of the general code in `mod` and `ack`, with equal results.
 
 use packet::Instant;
 
@@ -11,7 +11,8 @@ use crate::send_state::{Chunk, SendState};
 use crate::tracker::Seen;
 
 impl RackSender {
-    /// Whether no segment that is out was reported, lost or sent again, and no probe is out.
+    /// Whether no segment in flight was reported, marked lost or retransmitted, and no probe is
+    /// out.
     #[inline(always)]
     fn is_calm(&self) -> bool {
         self.tracker.board.is_untouched()
@@ -20,8 +21,8 @@ impl RackSender {
             && self.settings.detection == Detection::Rack
     }
 
-    /// Whether new data goes out as soon as the windows have room for it: no retransmission and no probe goes
-    /// first, and no pace holds it back.
+    /// Whether new data is sent as soon as the windows have room for it: no retransmission and no
+    /// probe goes first, and pacing does not delay it.
     #[inline(always)]
     fn is_free(&self) -> bool {
         let board = &self.tracker.board;

@@ -13,7 +13,8 @@ use crate::send_state::SendState;
 use crate::tracker::AckInfo;
 
 impl RackSender {
-    /// Marks what is found lost; `advanced`: something was acknowledged cumulatively. Returns bytes.
+    /// Marks the segments that are found lost; `advanced`: the cumulative acknowledgement has
+    /// advanced. Returns their bytes.
     pub(super) fn find_lost(&mut self, snd: &SendState, advanced: bool, now: Instant) -> u64 {
         self.retransmission_lost = false;
         match self.settings.detection {
@@ -60,8 +61,9 @@ impl RackSender {
         lost
     }
 
-    /// Linux's `tcp_update_scoreboard` and `tcp_mark_head_lost`: what has as many segments reported
-    /// above it as the threshold, or as segments were seen to come late by. A retransmission is not found lost.
+    /// Linux's `tcp_update_scoreboard` and `tcp_mark_head_lost`: marks segments as lost above which
+    /// at least as many are reported as the degree of reordering, or the threshold if that is more.
+    /// A retransmission is not found lost.
     fn find_below_reports(&mut self, snd: &SendState, now: Instant) -> u64 {
         let degree = self.tracker.reordering.degree(self.settings.threshold);
         let Some(most_below) = self.tracker.board.sacked.checked_sub(degree) else {
@@ -86,7 +88,7 @@ impl RackSender {
     fn find_first(&mut self, snd: &SendState, advanced: bool, now: Instant) -> u64 {
         let due = match self.state {
             CaState::Open | CaState::Cwr => self.tracker.board.dupacks >= self.settings.threshold,
-            // What was out at the beginning is all there: nothing shows what came later.
+            // A partial acknowledgement shows the next loss, up to the recovery point.
             CaState::Recovery => advanced && snd.una < self.recovery_point,
             CaState::Loss => false,
         };
@@ -101,8 +103,8 @@ impl RackSender {
         first.bytes()
     }
 
-    /// Without SACK: counts a duplicate acknowledgement, or takes what is acknowledged after some
-    /// off their count (Linux's `tcp_add_reno_sack` and `tcp_remove_reno_sacks`).
+    /// Without SACK: counts a duplicate acknowledgement, or reduces the count when data is
+    /// acknowledged (Linux's `tcp_add_reno_sack` and `tcp_remove_reno_sacks`).
     #[cold]
     pub(super) fn count_duplicates(
         &mut self,
@@ -110,14 +112,15 @@ impl RackSender {
         segment: &Segment,
         info: &mut AckInfo,
     ) {
-        // What is acknowledged in another state ends the count (`tcp_reset_reno_sack`, in `tcp_process_loss` too).
+        // In other states an advance resets the count (`tcp_reset_reno_sack`, in `tcp_process_loss`
+        // too).
         let goes_on = self.state == CaState::Recovery;
         let counts = self.state != CaState::Loss || snd.max > self.recovery_point;
         self.tracker.count_duplicates(segment, snd.mss(), (goes_on, counts), info);
     }
 
-    /// Whether what was out when the state began is acknowledged. Without reports something above it
-    /// must be, lest the duplicates of its retransmissions start another recovery (RFC 6582
+    /// Whether all data sent when the state began is acknowledged. Without SACK more must be
+    /// acknowledged, lest duplicates caused by retransmissions start another recovery (RFC 6582
     /// section 4; Linux's `tcp_try_undo_recovery`).
     pub(super) fn has_passed(&self, snd: &SendState) -> bool {
         let held = self.settings.detection == Detection::DupAcks
@@ -126,7 +129,7 @@ impl RackSender {
         snd.una >= self.recovery_point && !held
     }
 
-    /// The peer reports nothing.
+    /// The peer does not use SACK: losses are detected by duplicate acknowledgements.
     pub fn without_reports(&mut self) {
         self.settings.detection = Detection::DupAcks;
     }

@@ -1,9 +1,9 @@
-//! The sender with RACK-TLP (RFC 8985), proportional rate reduction, and what a
-//! congestion control learns ([`AckSample`]).
+//! The sender with RACK-TLP (RFC 8985), proportional rate reduction, and samples for any congestion
+//! control ([`AckSample`]).
 //!
-//! Every segment that is out has a record on the [`Tracker`]'s scoreboard; `detect` decides which
-//! are lost, `ack` processes acknowledgements, `repair` moves between the states, `timers` keeps
-//! the deadlines.
+//! Every segment in flight has a record on the [`Tracker`]'s scoreboard; `detect` decides which are
+//! lost, `ack` processes acknowledgements, `repair` moves between the states, `timers` keeps the
+//! deadlines.
 
 mod ack;
 mod calm;
@@ -28,7 +28,7 @@ pub(crate) use timers::Due;
 use timers::Timers;
 use undo::Undo;
 
-/// What the scoreboard says of the segments that are sent and not yet acknowledged.
+/// Counts of the segments that are sent and not yet acknowledged, from the scoreboard.
 pub(crate) struct Outstanding {
     /// Segments sent and not acknowledged cumulatively.
     pub unacked: u64,
@@ -38,9 +38,9 @@ pub(crate) struct Outstanding {
     pub lost: u64,
     /// Outstanding segments that were retransmitted and are not marked lost since.
     pub retrans: u64,
-    /// Segments by which others are taken to be reordered.
+    /// Number of segments by which a segment may be late before it is taken for lost.
     pub reordering: u64,
-    /// What the sender repairs or answers.
+    /// The state of loss recovery.
     pub ca_state: CaState,
 }
 
@@ -49,47 +49,48 @@ pub(crate) struct RackSender {
     tracker: Tracker,
     settings: RackSettings,
     state: CaState,
-    /// The state ends when this is acknowledged (RFC 6675's RecoveryPoint).
+    /// Sequence number whose acknowledgement ends the state (RFC 6675's RecoveryPoint).
     recovery_point: u64,
     prr: Prr,
-    /// Timeout, as the endpoint estimates it.
+    /// Retransmission timeout, as the endpoint estimates it.
     rto: Duration,
     timers: Timers,
     probe: TailLossProbe,
     f_rto: FRto,
     undo: Option<Undo>,
-    /// When the first segment was retransmitted, since an acknowledgement last found nothing to repair
-    /// (Linux's `retrans_stamp`): a recovery that follows another at once has that of the first.
+    /// Time of the first retransmission since an acknowledgement last found nothing to repair
+    /// (Linux's `retrans_stamp`); a recovery that follows another at once keeps that time.
     resent_at: Option<Instant>,
-    /// Among what was found lost last was a retransmission.
+    /// The last search for losses has found a retransmission lost.
     retransmission_lost: bool,
 }
 
 /// The tail loss probe (RFC 8985 section 7).
 #[derive(Clone, Copy, Debug, Default)]
 struct TailLossProbe {
-    /// One goes out now, whatever the window.
+    /// A probe is to be sent now, whatever the window.
     due: bool,
-    /// Highest number sent when one went out (TLP.end_seq); 0 while none is out.
+    /// Highest sequence number sent, plus one, when a probe was sent (TLP.end_seq); 0 if no probe
+    /// is out.
     end: u64,
     /// The probe that is out was a retransmission.
     resent: bool,
 }
 
 impl RackSender {
-    /// Fetches into the cache what it keeps apart.
+    /// Prefetches into the processor's cache the control and the oldest record.
     #[inline]
     pub fn fetch(&self) {
         prefetch::prefetch(&*self.tracker.control);
         self.tracker.board.fetch();
     }
 
-    /// Its congestion control.
+    /// The sender's congestion control.
     pub fn control(&self) -> &dyn Control {
         &*self.tracker.control
     }
 
-    /// With this control.
+    /// A sender with these settings and this control.
     pub fn new(settings: RackSettings, control: Box<dyn Control>) -> Self {
         RackSender::with(settings, Tracker::new(control, settings.paces))
     }
@@ -112,7 +113,7 @@ impl RackSender {
         }
     }
 
-    /// As new for another connection, keeping its memory.
+    /// A sender for a new connection, in the memory of this one.
     pub fn renewed(
         mut self: Box<Self>,
         settings: RackSettings,
@@ -122,8 +123,8 @@ impl RackSender {
         self
     }
 
-    /// The handshake is over: it has agreed on this feedback. Reno takes over from a control that
-    /// needs another.
+    /// Starts after the handshake, which has agreed on the feedback `ecn`. Reno replaces a control
+    /// that needs another feedback.
     pub fn start(
         &mut self,
         snd: &mut SendState,
@@ -154,7 +155,7 @@ impl RackSender {
         outcome
     }
 
-    /// What the windows, the pace and the probe let go next.
+    /// The next chunk that windows, pacing and the tail loss probe allow.
     pub fn choose(&self, snd: &SendState) -> Option<Chunk> {
         if self.probe.due {
             return self.probe_chunk(snd);
@@ -171,7 +172,8 @@ impl RackSender {
         (chunk.len == 0 || u64::from(chunk.len) <= room).then_some(chunk)
     }
 
-    /// What goes next at `now`: what [`RackSender::choose`] finds, unless it waits for more to go with it.
+    /// The next chunk at `now`: that of [`RackSender::choose`], unless it waits to be sent in a
+    /// longer burst.
     #[inline]
     pub fn choose_at(&mut self, snd: &SendState, now: Instant) -> Option<Chunk> {
         let chunk = self.choose(snd).filter(|&chunk| !self.defers(snd, chunk, now));
@@ -181,7 +183,8 @@ impl RackSender {
         chunk
     }
 
-    /// Probes, retransmissions and new data during a recovery are never held back to go with more.
+    /// Whether `chunk` waits to be sent in a longer burst; probes, retransmissions and new data
+    /// during a recovery never do.
     fn defers(&mut self, snd: &SendState, chunk: Chunk, now: Instant) -> bool {
         let repairs = matches!(self.state, CaState::Recovery | CaState::Loss);
         let plain = chunk.seq >= snd.max && !self.probe.due && !repairs;
@@ -204,20 +207,22 @@ impl RackSender {
         Chunk::new(record.seq, len, record.fin)
     }
 
-    /// RFC 8985 section 7.3: new data if there is any, else the last segment again.
+    /// The tail loss probe (RFC 8985 section 7.3): new data if there is any, else the last segment
+    /// again.
     fn probe_chunk(&self, snd: &SendState) -> Option<Chunk> {
         snd.new_chunk().or_else(|| self.tracker.board.last().map(|number| self.chunk_of(number)))
     }
 
-    /// `chunk` goes out; `snd.max` as it was before.
-    // Out of line: the way of other senders stays short.
+    /// `chunk` is sent; `snd.max` does not include it yet.
+    // Out of line, which keeps the code path of other senders short.
     #[inline(never)]
     pub fn record_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) {
         let Sent { retransmission_of, next } = self.tracker.on_sent(snd, chunk, now);
         if let Some(number) = retransmission_of {
             self.note_resent(now);
             if number == self.tracker.board.first() {
-                // Linux's `tcp_xmit_retransmit_queue`: its acknowledgement takes a round trip.
+                // Linux's `tcp_xmit_retransmit_queue`: the timer restarts, since the
+                // acknowledgement of this retransmission takes a round trip.
                 self.timers.rto = self.timeout_from(now);
             }
         }
@@ -225,7 +230,7 @@ impl RackSender {
         if self.probe.due {
             let resent = retransmission_of.is_some();
             self.probe = TailLossProbe { due: false, end: snd.max.max(chunk.end()), resent };
-            // Section 7.3: the retransmission timer starts anew.
+            // RFC 8985 section 7.3: the retransmission timer starts anew.
             self.timers.rto = self.timeout_from(now);
         }
         if let Some(next) = next {
@@ -240,17 +245,18 @@ impl RackSender {
         snd.active_at = now;
     }
 
-    /// Whether nothing is wrong (Linux's `TCP_CA_Open`).
+    /// Whether no loss, mark or reordering is known (Linux's `TCP_CA_Open`).
     pub fn is_open(&self) -> bool {
         self.state == CaState::Open && self.tracker.board.sacked == 0
     }
 
-    /// As [`Sender::ends_burst`](crate::sender::Sender::ends_burst).
+    /// Whether the segment sent last ended a burst
+    /// ([`Sender::ends_burst`](crate::sender::Sender::ends_burst)).
     pub fn ends_burst(&self) -> Option<bool> {
         self.tracker.bursts.map(|bursts| bursts.ends())
     }
 
-    /// Whether nothing is out.
+    /// Whether nothing is in flight.
     pub fn is_idle(&self) -> bool {
         self.tracker.board.is_empty()
     }
@@ -262,7 +268,7 @@ impl RackSender {
         self.tracker.flags.own_window
     }
 
-    /// What a program may read of the scoreboard.
+    /// Counts from the scoreboard, which a program may read.
     pub fn outstanding(&self) -> Outstanding {
         let board = &self.tracker.board;
         let (lost, retrans) = board.lost_and_resent();
@@ -276,16 +282,16 @@ impl RackSender {
         }
     }
 
-    /// What became due at `now`.
+    /// Takes the first deadline that has passed at `now`.
     pub fn due(&mut self, now: Instant) -> Due {
         self.timers.take_due(now)
     }
-    /// The earliest of its deadlines.
+    /// The earliest of the sender's deadlines.
     #[inline]
     pub fn earliest(&self) -> Instant {
         self.timers.next()
     }
-    /// No timer runs any more.
+    /// Stops all timers.
     pub fn stop(&mut self) {
         self.timers = Timers::new();
     }

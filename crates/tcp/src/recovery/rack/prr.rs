@@ -1,16 +1,16 @@
 //! Proportional rate reduction: RFC 6937 with the switch of RFC 9937 (which Linux has too) between
 //! its two bounds: conservative (CRB), and slow start (SSRB) while the cumulative acknowledgement
-//! advances and nothing more is found lost. As in Linux RecoverFS is the congestion window before,
-//! and the reduction of the window after marks goes the same way.
+//! advances and nothing more is found lost. As in Linux, RecoverFS is the congestion window before
+//! the reduction, and a reduction after marks follows these rules too.
 
 use crate::send_state::SendState;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prr {
-    /// Delivered, and sent, since the reduction began, bytes.
+    /// Bytes delivered, and bytes sent, since the reduction began.
     pub delivered: u64,
     pub out: u64,
-    /// Window before it (RecoverFS).
+    /// Congestion window before the reduction, bytes (RecoverFS).
     before: u64,
 }
 
@@ -61,7 +61,8 @@ mod tests {
     }
 
     /// Plays reports of one segment each to a window of 20 segments whose threshold is 10, with
-    /// `on_the_way` in the network after the first; returns at which of them a segment went out.
+    /// `on_the_way` segments in flight after the first; returns the reports at which a segment was
+    /// sent.
     fn sends(mut on_the_way: u64, reports: std::ops::Range<u64>) -> Vec<u64> {
         let (mut prr, mut snd) = (Prr::begin(20 * MSS), snd(10));
         let mut sent = Vec::new();

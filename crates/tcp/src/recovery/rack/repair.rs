@@ -1,4 +1,4 @@
-//! Between the states: fast recovery, the answer to marks, timeouts, and taking them back.
+//! Changes of the recovery state: fast recovery, the answer to marks, timeouts, and their undo.
 
 use packet::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::send_state::SendState;
 use crate::tracker::AckInfo;
 
 impl RackSender {
-    /// States and windows after an acknowledgement was digested.
+    /// Updates state and windows, after the records have taken an acknowledgement.
     pub(super) fn judge(
         &mut self,
         cx: &mut AckContext,
@@ -38,15 +38,16 @@ impl RackSender {
             }
         }
         info.lost = self.find_lost(cx.snd, info.advances, cx.moment.at);
-        // A recovery is followed by the next at once if what was lost meanwhile is still out, sent
-        // again or not (Linux's `tcp_time_to_recover`: `lost_out`).
+        // The next recovery follows at once if segments lost meanwhile are still unacknowledged,
+        // retransmitted or not (Linux's `tcp_time_to_recover`: `lost_out`).
         let follows = before == CaState::Recovery && self.state == CaState::Open;
         if self.tracker.board.waiting > 0 || follows && self.tracker.board.has_lost() {
             self.enter_recovery(cx.snd, cx.moment.at, follows, outcome);
         }
     }
 
-    /// RFC 8985 section 7.4: did the probe repair a loss, that would else go unanswered?
+    /// RFC 8985 section 7.4: checks whether the probe repaired a loss, for which the window is then
+    /// reduced.
     fn judge_probe(
         &mut self,
         cx: &mut AckContext,
@@ -81,7 +82,7 @@ impl RackSender {
         let passed = self.has_passed(snd);
         match self.state {
             CaState::Open => {}
-            // Above the point: CWR is to have reached the receiver.
+            // Above the recovery point, so that CWR has reached the receiver.
             CaState::Cwr if snd.una > self.recovery_point => {
                 self.state = CaState::Open;
                 self.end_reduction(snd);
@@ -89,7 +90,8 @@ impl RackSender {
             CaState::Cwr => {}
             CaState::Recovery | CaState::Loss if may_undo => {
                 if self.state == CaState::Recovery && info.advances {
-                    // What filled the hole was only late (Linux's `tcp_try_undo_partial`).
+                    // The segment that filled the hole was only late (Linux's
+                    // `tcp_try_undo_partial`).
                     self.tracker.reordering.note_late(info.from);
                     self.tracker.reordering.measure(snd.mss());
                 }
@@ -104,7 +106,7 @@ impl RackSender {
         }
     }
 
-    /// An acknowledgement after a timeout: F-RTO, where that is under way.
+    /// Processes an acknowledgement after a timeout, by F-RTO if that is under way.
     pub(super) fn judge_timeout(
         &mut self,
         snd: &mut SendState,
@@ -137,27 +139,27 @@ impl RackSender {
         snd.new_chunk().is_some_and(|chunk| chunk.len > 0 && u64::from(chunk.len) <= room)
     }
 
-    /// The end of a recovery; that it was spurious may still turn out.
+    /// Ends a recovery, which may still turn out to have been spurious.
     pub(super) fn exit_recovery(&mut self) {
         (self.state, self.f_rto) = (CaState::Open, FRto::Off);
         self.tracker.board.set_dupacks(0, 0);
         self.tracker.reordering.on_recovered();
     }
 
-    /// RFC 6937: the window ends at the threshold.
+    /// Ends a reduction: the window becomes the threshold (RFC 6937).
     fn end_reduction(&mut self, snd: &mut SendState) {
         if !self.tracker.flags.own_window {
             snd.win.cwnd = snd.win.ssthresh;
         }
     }
 
-    /// Whether marks cut the window at once. Linux leads it to the threshold, of DCTCP too; a scalable
-    /// control sets it itself there (`prague_cong_control`).
+    /// Whether marks reduce the window at once. Linux reduces it step by step, for DCTCP too; there
+    /// a scalable control sets its window itself (`prague_cong_control`).
     fn cuts_at_once(&self) -> bool {
         self.tracker.flags.ecn == EcnMode::Scalable
     }
 
-    /// Whether the window is led to the threshold, a part at each acknowledgement.
+    /// Whether the window is reduced to the threshold step by step, at each acknowledgement.
     pub(super) fn is_led(&self) -> bool {
         let led = match self.state {
             CaState::Recovery => true,
@@ -190,7 +192,8 @@ impl RackSender {
         match self.state {
             CaState::Recovery => return,
             // RFC 5681 section 4.3: the loss of a retransmission is a second indication of
-            // congestion. As in Linux only after a timeout, and (constructed) for good.
+            // congestion. As in Linux only after a timeout; that it cannot be undone is our own
+            // rule.
             CaState::Loss if !self.retransmission_lost => return,
             CaState::Cwr if !self.cuts_at_once() => {
                 self.undo = Some(self.remember(snd));
@@ -214,8 +217,8 @@ impl RackSender {
         outcome.entered = true;
     }
 
-    /// Marks were reported: once per window of data (RFC 3168 section 6.1.2), and not while losses
-    /// are repaired.
+    /// Reduces the window for reported marks: once per window of data (RFC 3168 section 6.1.2), and
+    /// not while losses are repaired.
     pub(super) fn answer_marks(
         &mut self,
         snd: &mut SendState,
@@ -237,35 +240,36 @@ impl RackSender {
         }
     }
 
-    /// A segment is taken for lost.
+    /// Marks the segment of a record as lost.
     pub(super) fn mark_lost(&mut self, snd: &SendState, number: u64, now: Instant) {
         self.retransmission_lost |= self.tracker.board.get(number).resent;
         self.tracker.mark_lost(snd, number, now);
     }
 
-    /// The reordering timer: what still has not come is lost.
+    /// The reordering timer has expired: segments that are still missing are lost.
     pub fn on_reorder(&mut self, snd: &mut SendState, now: Instant) -> Outcome {
         let mut outcome = Outcome::default();
         self.find_lost(snd, false, now);
         if self.tracker.board.waiting > 0 {
             self.enter_recovery(snd, now, false, &mut outcome);
             if outcome.entered && !self.tracker.flags.own_window {
-                // Linux's `tcp_rack_reo_timeout`: as if a segment had been delivered. In a recovery
-                // under way the window stays: there may be no acknowledgement left to open it.
+                // Linux's `tcp_rack_reo_timeout`: as if a segment had been delivered. If a recovery
+                // is already under way, the window stays: there may be no acknowledgement left to
+                // open it.
                 self.prr.on_ack(snd, self.tracker.board.in_flight, snd.mss(), false);
             }
         }
         outcome
     }
 
-    /// The probe's timer: one segment goes out, whatever the window.
+    /// The timer of the tail loss probe has expired: one segment is sent, whatever the window.
     pub fn on_probe(&mut self) {
         self.probe.due = !self.tracker.board.is_empty();
     }
 
-    /// The retransmission timer, for the `timeouts`-th time in a row. Lost is all that is out; with RACK
-    /// the first segment and all that had a round trip's time (RFC 8985 section 6.3;
-    /// `tcp_timeout_mark_lost`).
+    /// The retransmission timer has expired for the `timeouts`-th time in a row. All segments in
+    /// flight are lost; with RACK only the first one, and those sent at least a round trip ago (RFC
+    /// 8985 section 6.3; `tcp_timeout_mark_lost`).
     pub fn on_timeout(&mut self, snd: &mut SendState, timeouts: u8, rto: Duration, now: Instant) {
         let repairing = matches!(self.state, CaState::Recovery | CaState::Loss);
         let afresh = self.state == CaState::Open
@@ -286,7 +290,7 @@ impl RackSender {
         self.tracker.board.set_dupacks(0, 0);
         self.lose_at_timeout(snd, now);
         snd.win.cwnd = self.tracker.board.in_flight + snd.mss();
-        // As in `tcp_enter_loss`, when what is lost is counted.
+        // As in `tcp_enter_loss`, after the losses are counted.
         self.tracker.control.on_timeout(&snd.win, &snd.flight(), now);
         self.rto = rto;
         self.timers.stop();
@@ -306,7 +310,7 @@ impl RackSender {
                 self.mark_lost(snd, number, now);
             }
         }
-        // What RACK had found lost and an undo let travel again is on no list.
+        // Segments that RACK had found lost, and an undo had unmarked, are not in the list.
         for number in first..self.tracker.board.end() {
             let record = self.tracker.board.get(number);
             let young = spares && number != first && record.at + self.tracker.reordering.rtt > now;

@@ -1,4 +1,4 @@
-//! The states of a sender with ten segments of 100 B out, by hand.
+//! Tests of the states of a sender with ten segments of 100 B in flight.
 
 mod calm;
 mod undo;
@@ -42,7 +42,7 @@ fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// Ten segments are out since 0 ms, more is to be sent, the window has room.
+/// Ten segments are in flight since 0 ms, more is to be sent, and the window has room.
 fn ten_out(detection: Detection) -> (RackSender, SendState) {
     ten_of(RackSettings { detection, ..SETTINGS })
 }
@@ -61,7 +61,7 @@ fn ten_of(settings: RackSettings) -> (RackSender, SendState) {
     (rack, snd)
 }
 
-/// New data goes out.
+/// New data up to `end` is sent.
 fn send_up_to(rack: &mut RackSender, snd: &mut SendState, end: u64, at: Instant) {
     while snd.max < end {
         let chunk = snd.chunk(snd.max, u64::MAX);
@@ -70,7 +70,7 @@ fn send_up_to(rack: &mut RackSender, snd: &mut SendState, end: u64, at: Instant)
     }
 }
 
-/// All that windows and pace let go; how many segments.
+/// Sends all that windows and pacing allow; returns the number of segments.
 fn send_all(rack: &mut RackSender, snd: &mut SendState, at: Instant) -> usize {
     let mut count = 0;
     while let Some(chunk) = rack.choose(snd) {
@@ -88,7 +88,7 @@ fn segment(ack: u64, blocks: &[(u64, u64)]) -> Segment {
     segment
 }
 
-/// The sender receives it 100 ms after it sent.
+/// The acknowledgement arrives at 100 ms.
 fn hear(rack: &mut RackSender, snd: &mut SendState, segment: &Segment) -> Outcome {
     on_ack_at(rack, snd, segment, ms(100))
 }
@@ -137,7 +137,7 @@ fn a_peer_that_reports_nothing_is_known_by_its_duplicates() {
 
 #[test]
 fn after_a_timeout_duplicates_report_something_once_new_data_is_out() {
-    // Linux's `tcp_process_loss`: before that they are of what is retransmitted.
+    // Linux's `tcp_process_loss`: before that they are caused by retransmissions.
     for (state, max, dupacks) in [
         (CaState::Open, 1_001, 1),
         (CaState::Recovery, 1_001, 1),
@@ -264,8 +264,9 @@ fn after_a_pause_a_control_may_set_the_window_itself() {
 
 #[test]
 fn a_report_of_what_was_sent_before_the_repeat_puts_off_the_timeout() {
-    // Linux's `tcp_clean_rtx_queue`: the repeat of the first hole, of 150 ms, waits in the same queue.
-    // (The round trip of 100 ms or more makes a timeout of three times that, or of 200 ms more.)
+    // Linux's `tcp_clean_rtx_queue`: the retransmission of the first hole, sent at 150 ms, waits in
+    // the queue behind that data. (The round trip of 100 ms or more makes a timeout of three times
+    // that, or of 200 ms more.)
     for (reported, at, due) in [
         ((201, 301), 160, 160 + 480), // sent at 0 ms
         ((1_001, 1_101), 290, 640),   // sent at 155 ms, after the repeat
@@ -280,15 +281,15 @@ fn a_report_of_what_was_sent_before_the_repeat_puts_off_the_timeout() {
         on_ack_at(&mut rack, &mut snd, &segment(1, &[reported]), ms(at));
         assert_eq!(rack.timers.rto, ms(due), "{reported:?}");
     }
-    // Before the first hole went again a report of later data changes nothing.
+    // Before the first hole is retransmitted, a report of later data changes nothing.
     let (mut rack, mut snd) = ten_out(Detection::Rack);
     rack.timers.rto = ms(640);
     hear(&mut rack, &mut snd, &segment(1, &[(201, 301)]));
     assert_eq!(rack.timers.rto, ms(640));
 }
 
-/// Ten segments are out since 0 ms, ten more since 250; the timer expires at 300 ms, and what
-/// is retransmitted is acknowledged at 410. How many then are retransmitted at once.
+/// Ten segments are in flight since 0 ms, ten more since 250; the timer expires at 300 ms, and the
+/// retransmission is acknowledged at 410. Returns how many segments are then retransmitted at once.
 fn after_a_timeout(paces: bool) -> (usize, SendState) {
     let (mut rack, mut snd) = ten_of(RackSettings { f_rto: false, paces, ..SETTINGS });
     hear(&mut rack, &mut snd, &segment(101, &[]));
@@ -314,11 +315,11 @@ fn what_a_timeout_spared_goes_again_at_once_when_it_is_found_lost() {
 
 #[test]
 fn a_paced_sender_spreads_what_a_timeout_spared() {
-    // tcp_pacing_check lets one go.
+    // tcp_pacing_check allows one segment.
     assert_eq!(after_a_timeout(true).0, 1);
 }
 
-/// After a timeout with ten segments out the first is retransmitted; then `ack` comes.
+/// After a timeout with ten segments in flight the first is retransmitted; then `ack` arrives.
 fn on_ack_after_a_timeout(detection: Detection, ack: u64) -> Outcome {
     let (mut rack, mut snd) = ten_out(detection);
     rack.on_timeout(&mut snd, 1, Duration::from_millis(600), ms(300));
@@ -328,8 +329,8 @@ fn on_ack_after_a_timeout(detection: Detection, ack: u64) -> Outcome {
 
 #[test]
 fn without_reports_an_acknowledgement_of_a_repeat_says_nothing_of_the_others() {
-    // Linux's `tcp_clean_rtx_queue`: the repeat of the first segment may have filled the only hole. With
-    // selective acknowledgements the others would have been reported.
+    // Linux's `tcp_clean_rtx_queue`: the retransmission of the first segment may have filled the
+    // only hole. With SACK the other segments would have been reported.
     for (detection, spurious) in [(Detection::Rack, true), (Detection::DupAcks, false)] {
         let outcome = on_ack_after_a_timeout(detection, 301);
         assert_eq!(outcome.spurious_rto, spurious, "{detection:?}");
@@ -338,7 +339,8 @@ fn without_reports_an_acknowledgement_of_a_repeat_says_nothing_of_the_others() {
 
 #[test]
 fn rack_alone_spares_at_a_timeout_what_is_young() {
-    // Linux's `tcp_timeout_mark_lost`: the round trip is 100 ms, the timeout comes 50 ms after ten more.
+    // Linux's `tcp_timeout_mark_lost`: the round trip is 100 ms, the timeout comes 50 ms after ten
+    // more segments were sent.
     for (detection, in_flight) in
         [(Detection::Rack, 1_000), (Detection::Sack, 0), (Detection::DupAcks, 0)]
     {
@@ -372,7 +374,8 @@ fn after_enough_reordering_the_window_grows_on_reports_too() {
     for (highest, grown) in [(401, 0), (501, 100)] {
         let (mut rack, mut snd) = ten_out(Detection::Rack);
         snd.win.cwnd = 1_500;
-        // The second segment overtakes the first, so that holes wait; then one more or less.
+        // The second segment overtakes the first, so that holes wait; then a segment is late by
+        // three or by four.
         hear(&mut rack, &mut snd, &segment(1, &[(101, 201)]));
         hear(&mut rack, &mut snd, &segment(201, &[]));
         hear(&mut rack, &mut snd, &segment(201, &[(301, highest + 100)]));

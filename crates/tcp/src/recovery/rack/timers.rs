@@ -26,7 +26,7 @@ pub(crate) enum Due {
     Nothing,
     /// Segments may go out.
     Pace,
-    /// Holes are judged anew.
+    /// Holes are checked for losses again.
     Reorder,
     Probe,
     Timeout,
@@ -42,7 +42,7 @@ impl Timers {
         self.rto.min(self.probe).min(self.reorder).min(self.pace)
     }
 
-    /// Nothing is out.
+    /// Stops the timers that wait for acknowledgements: nothing is in flight.
     pub fn stop(&mut self) {
         (self.rto, self.probe, self.reorder) = (Instant::NEVER, Instant::NEVER, Instant::NEVER);
     }
@@ -72,9 +72,10 @@ impl Timers {
 }
 
 /// Linux's `tcp_rto_min`, taken for the peer's longest delay of an acknowledgement
-/// (TLP.max_ack_delay) when one segment is out.
+/// (TLP.max_ack_delay) when one segment is in flight.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
-/// Linux's `TCP_TIMEOUT_MIN`, two ticks of a clock of 1,000 Hz, when more are.
+/// Linux's `TCP_TIMEOUT_MIN`, two ticks of a clock of 1,000 Hz: added to the probe's wait when
+/// several segments are in flight.
 const PROBE_GRACE: Duration = Duration::from_millis(2);
 
 impl RackSender {
@@ -99,13 +100,13 @@ impl RackSender {
         self.timers.probe = self.settings.wheel.end(now, wait).min(self.timers.rto);
     }
 
-    /// When the timeout ends that begins now.
+    /// When a retransmission timer that is set now expires.
     #[inline]
     pub(super) fn timeout_from(&self, now: Instant) -> Instant {
         self.settings.wheel.end(now, self.rto)
     }
 
-    /// After an acknowledgement that advances: both timers anew.
+    /// Restarts the timers of timeout and probe, after an acknowledgement that advances.
     pub(super) fn restart_timers(&mut self, now: Instant) {
         if self.tracker.board.is_empty() {
             self.timers.stop();

@@ -1,4 +1,4 @@
-//! Taking a reduction back: a timeout or a recovery that turns out to be needless.
+//! Undo of a reduction, when a timeout or a recovery turns out to be needless.
 
 use packet::Instant;
 
@@ -9,26 +9,26 @@ use crate::segment::Segment;
 use crate::send_state::SendState;
 use crate::tracker::AckInfo;
 
-/// What is put back if every retransmission turns out to be spurious (Linux's `tcp_undo_...`,
+/// The state to restore if every retransmission turns out to be spurious (Linux's `tcp_undo_...`,
 /// after RFC 3522 and RFC 3708).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     cwnd: u64,
     ssthresh: u64,
-    /// The windows are put back, too. Not after marks: there was congestion, whatever turns out (RFC 4015 step 2;
-    /// Linux's `prior_ssthresh = 0`).
+    /// An undo restores the windows, too. It does not after marks: there was congestion in any case
+    /// (RFC 4015 step 2; Linux's `prior_ssthresh = 0`).
     pub(super) restores: bool,
     /// A segment was retransmitted.
     resent: bool,
-    /// Retransmissions of which no duplicate was reported.
+    /// Number of retransmissions of which no duplicate was reported.
     pending: u32,
-    /// First number not acknowledged when it began.
+    /// First unacknowledged sequence number when the reduction began.
     since: u64,
 }
 
 impl RackSender {
-    /// A duplicate was reported: RACK widens its window, unless it was the probe's; an undo comes
-    /// nearer.
+    /// A duplicate was reported: RACK widens its reordering window, unless the tail loss probe
+    /// caused it, and one retransmission less is pending before an undo.
     pub(super) fn note_duplicate(&mut self, snd: &SendState, info: &AckInfo) {
         let Some((_, end)) = info.duplicate else { return };
         if !(self.probe.resent && end == self.probe.end) {
@@ -41,8 +41,8 @@ impl RackSender {
         }
     }
 
-    /// Everything retransmitted was spurious: each has been reported twice (RFC 3708), or the
-    /// acknowledgement answers a segment sent before the first retransmission (RFC 3522).
+    /// Whether all retransmissions were spurious: a duplicate was reported for each (RFC 3708), or
+    /// the acknowledgement answers a segment sent before the first retransmission (RFC 3522).
     pub(super) fn may_undo(&self, cx: &AckContext, segment: &Segment, info: &AckInfo) -> bool {
         let Some(undo) = &self.undo else { return false };
         let answers_earlier = |first| cx.answers_earlier(segment, first);
@@ -50,7 +50,7 @@ impl RackSender {
             && (undo.pending == 0 || info.advances && self.resent_at.is_some_and(answers_earlier))
     }
 
-    /// Marks were reported: the reduction that may be under way stays.
+    /// Marks were reported: an undo of the current reduction will not restore the windows.
     pub(super) fn forbid_restoring(&mut self) {
         if let Some(undo) = &mut self.undo {
             undo.restores = false;
@@ -63,7 +63,7 @@ impl RackSender {
 
     pub(super) fn undo_reduction(&mut self, snd: &mut SendState, outcome: &mut Outcome) {
         outcome.spurious_rto = self.state == CaState::Loss;
-        // What filled the hole was only late (Linux's `tcp_try_undo_partial`).
+        // The segment that filled the hole was only late (Linux's `tcp_try_undo_partial`).
         self.tracker.reordering.reordering_seen |= self.state == CaState::Recovery;
         if let Some(undo) = self.undo.filter(|undo| undo.restores) {
             snd.win.cwnd = snd.win.cwnd.max(undo.cwnd);

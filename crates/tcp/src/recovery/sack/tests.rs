@@ -1,4 +1,4 @@
-//! The steps of RFC 6675 by hand.
+//! Tests of the steps of RFC 6675, worked out by hand.
 
 use super::*;
 use crate::recovery::tests::rfc;
@@ -65,7 +65,7 @@ fn the_pipe_decides_what_goes_out_in_recovery() {
     with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 7)])));
     assert_eq!(sack.pipe(&snd), 400);
     assert_eq!(next_number(&sack, &snd), Some(10));
-    // No new data: an unreported segment below the highest reported one, though not lost.
+    // Without new data, an unreported segment below the highest reported one goes, though not lost.
     snd.end = snd.max;
     with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(8, 9)])));
     assert_eq!(sack.pipe(&snd), 300);
@@ -261,7 +261,7 @@ fn an_acknowledgement_that_reports_more_holds_the_window_by_ns3s_rule_until_a_ti
             snd.una = 101;
             with_reno(&rules, &mut snd, |w| sender.on_advance(w, 100, &report(101, sack)));
             assert_eq!(snd.win.cwnd, after, "{reports_hold_growth} {sack:?} {lost}");
-            // By which the other controls know it.
+            // Controls other than Reno see by this flag that the window must not grow.
             assert_eq!(snd.win.held, after == 1_000);
         }
     }

@@ -1,4 +1,4 @@
-//! The steps of `Sack1TcpAgent` by hand.
+//! Tests of the steps of ns-2's `Sack1TcpAgent`, worked out by hand.
 
 use super::*;
 use crate::congestion::{Arithmetic, ClassicReno};
@@ -12,7 +12,8 @@ const RULES: Rules = Rules {
     ..rfc(RecoveryKind::Sack1)
 };
 
-/// Packets of 100 B, `out` of them outstanding from number 1 on, much more to send.
+/// A sender of packets of 100 B with `out` of them outstanding from sequence number 1 on, and much
+/// more to send.
 fn snd(out: u64) -> SendState {
     SendState {
         una: 1,
@@ -44,7 +45,7 @@ impl End {
         End { sack: Sack1::default(), snd: snd(out) }
     }
 
-    /// A duplicate that reports packets; whether a recovery begins.
+    /// A duplicate arrives that reports packets. Returns whether a recovery begins.
     fn duplicate(&mut self, next: u32, ranges: &[(u32, u32)]) -> bool {
         let sack = &mut self.sack;
         with_reno(&RULES, &mut self.snd, |w| sack.on_duplicate(w, &ack(next, ranges))).entered
@@ -66,7 +67,7 @@ impl End {
         (chunk.seq - 1) / 100
     }
 
-    /// What the window lets go now, by number.
+    /// Sends what the window allows now. Returns the packets' numbers.
     fn sends(&mut self) -> Vec<u64> {
         let mut numbers = Vec::new();
         while let Some(chunk) = self.sack.next(&RULES, &self.snd) {
@@ -110,7 +111,7 @@ fn duplicates_without_news_begin_nothing() {
     assert!((0..9).all(|_| !end.duplicate(0, &[])));
     assert!(!end.duplicate(0, &[(1, 3)]));
     assert!(end.duplicate(0, &[(1, 4)]));
-    // An older one is none.
+    // An acknowledgement older than the last one is no duplicate.
     let mut end = End::new(10);
     end.advance(2, &[]);
     let old = ack(0, &[(3, 6)]);
@@ -157,7 +158,7 @@ fn the_first_duplicates_let_a_packet_out_each_if_transmit_is_limited() {
     assert_eq!(end.sends(), [10]);
     end.duplicate(0, &[(1, 3)]);
     assert_eq!(end.sends(), [11]);
-    // They are out when the recovery begins (`LimTransmitFix_` off): 12 - 3.
+    // These packets count in the pipe when the recovery begins (`LimTransmitFix_` off): 12 - 3.
     end.duplicate(0, &[(1, 4)]);
     assert_eq!(end.sack.pipe, 9);
     let rules = Rules { limited_transmit: false, ..RULES };
@@ -174,7 +175,8 @@ fn after_a_timeout_all_goes_again_and_duplicates_report_nothing_until_news() {
     assert_eq!(end.sends(), [0]);
     assert!((4..9).all(|to| !end.duplicate(0, &[(1, to)])));
     assert_eq!((end.sack.duplicates, end.sack.reports()), (0, &[][..]));
-    // With what the timeout took for lost still out, three begin nothing (`bug_fix_`).
+    // While data that the timeout took for lost is outstanding, three duplicates begin no recovery
+    // (`bug_fix_`).
     end.advance(4, &[]);
     end.snd.nxt = end.snd.max;
     end.snd.win.cwnd = end.snd.outstanding();
@@ -198,7 +200,7 @@ fn a_loss_in_a_window_that_an_echo_has_halved_is_repaired_and_halves_nothing() {
     assert!(!end.duplicate(1, &[(2, 3)]) && !end.duplicate(1, &[(2, 4)]));
     assert!(end.duplicate(1, &[(2, 5)]));
     assert_eq!(end.snd.win.cwnd, 500);
-    // It ends where the echo's window of data does.
+    // The recovery ends with the window of data of the echo.
     end.advance(8, &[]);
     assert!(!end.sack.recovering());
 }
@@ -226,7 +228,7 @@ fn only_what_begins_a_recovery_may_go_out_then_and_is_not_counted() {
     assert_eq!(end.sack.reports(), [(101, 401)]);
     assert_eq!(end.send(end.sack.first(&end.snd)), 0);
     assert_eq!(end.sack.pipe, 7);
-    // The packet after the one that filled the hole is missing as well: it counts.
+    // The packet after the one that fills the hole is missing as well: its retransmission counts.
     let mut end = End::new(10);
     assert!((3..6).any(|to| end.duplicate(0, &[(2, to)])));
     end.send(end.sack.first(&end.snd));
@@ -237,7 +239,7 @@ fn only_what_begins_a_recovery_may_go_out_then_and_is_not_counted() {
     end.advance(1, &[(2, 8)]);
     assert_eq!(end.sack.pipe, 2);
     assert_eq!(end.sends(), [1, 10, 11]);
-    // What is new is no repeat: lost in its turn, it is retransmitted.
+    // New data that is sent in a recovery and lost is retransmitted in the same way.
     end.advance(10, &[(11, 12)]);
     let mut end = End::into_recovery(10);
     for to in 5..9 {

@@ -1,4 +1,4 @@
-//! Where nothing is wrong an acknowledgement comes to what the general way makes of it.
+//! Tests that the short forms for an undisturbed sender have the results of the general code.
 
 use packet::Rng;
 
@@ -17,10 +17,10 @@ struct Dialogue {
     rack: RackSender,
     snd: SendState,
     rtt: Rtt,
-    /// When copies arrive, ms, and the numbers of their segments.
+    /// When copies of segments arrive, ms, and the numbers of the segments.
     copies: Vec<(u64, usize)>,
     arrived: Vec<bool>,
-    /// How often nothing was to go, and how often something was, as far as that was found at once.
+    /// How often `choose_next` found that no segment may be sent, and how often it found one.
     choices: [usize; 2],
 }
 
@@ -42,7 +42,7 @@ impl Dialogue {
         Dialogue { rack, snd, rtt: EXACT.fresh(), copies, arrived, choices: [0; 2] }
     }
 
-    /// All that the sender knows of records that are out, and the rest.
+    /// The whole state of the sender as text, without records that are no longer in flight.
     fn state(&mut self) -> String {
         self.rack.tracker.board.forget_gone();
         format!("{:?}", (&self.rack, &self.snd, &self.rtt))
@@ -61,7 +61,7 @@ impl Dialogue {
         }
     }
 
-    /// What goes out next, and is found at once wherever it is new data behind other.
+    /// The next chunk; where `choose_next` finds one, it must be the chunk of `choose_at`.
     fn choose(&mut self, at: Instant) -> Option<Chunk> {
         let at_once = self.rack.choose_next(&self.snd);
         let chunk = self.rack.choose_at(&self.snd, at);
@@ -72,7 +72,7 @@ impl Dialogue {
         chunk
     }
 
-    /// All that may go out does so at `at` ms.
+    /// Sends all that may be sent at `at` ms.
     fn send(&mut self, at: u64, rng: &mut Rng) {
         while let Some(chunk) = self.choose(ms(at)) {
             self.rack.record_sent(&mut self.snd, chunk, ms(at));
@@ -85,7 +85,7 @@ impl Dialogue {
         }
     }
 
-    /// The acknowledgement of a segment that arrives.
+    /// Returns the acknowledgement of a segment that arrives.
     fn receive(&mut self, number: usize) -> Segment {
         let again = std::mem::replace(&mut self.arrived[number], true);
         let first = |number: usize| 1 + 100 * number as u64;
@@ -122,7 +122,8 @@ impl Dialogue {
         outcome
     }
 
-    /// Whether the acknowledgement was taken the calm way, which is that of the general one.
+    /// Processes an acknowledgement, by the short form if that applies, and checks its results
+    /// against the general code. Returns whether the short form applied.
     fn take(&mut self, ack: &Segment, at: Instant) -> bool {
         let mut general = self.clone();
         let outcome = general.take_in_general(ack, at);
@@ -140,7 +141,8 @@ impl Dialogue {
     }
 }
 
-/// How many acknowledgements were taken the calm way, and how many the general one; and the choices.
+/// Number of acknowledgements processed by the short form, and by the general code; and the
+/// choices.
 fn converse(control: &str, settings: RackSettings) -> (usize, usize, [usize; 2]) {
     let (mut dialogue, mut rng) = (Dialogue::new(control, settings), Rng::named(1, "calm"));
     let (mut calm, mut general) = (0, 0);
@@ -151,7 +153,7 @@ fn converse(control: &str, settings: RackSettings) -> (usize, usize, [usize; 2])
         dialogue.copies.retain(|copy| copy.0 > at);
         for number in due {
             let ack = dialogue.receive(number);
-            // Some come together, or reach into a segment.
+            // Some acknowledgements are left out, or end within a segment.
             if ack.sack.reports() || rng.below(3) > 0 {
                 let part = rng.below(50).saturating_sub(45);
                 let ack = Segment { ack: ack.ack.saturating_sub(part).max(1), ..ack };

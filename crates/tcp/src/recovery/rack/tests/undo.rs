@@ -1,9 +1,10 @@
-//! What a needless timeout or recovery leaves behind.
+//! Tests of the state after a needless timeout or recovery.
 
 use super::*;
 use crate::f_rto::FRto;
 
-/// Ten segments are out since 0 ms and two more since 80; the timer expires at 300 ms and the first goes again.
+/// Ten segments are in flight since 0 ms and two more since 80; the timer expires at 300 ms, and
+/// the first segment is retransmitted.
 fn after_a_timeout() -> (RackSender, SendState) {
     let (mut rack, mut snd) = ten_out(Detection::Rack);
     send_up_to(&mut rack, &mut snd, 1_201, ms(80));
@@ -14,8 +15,8 @@ fn after_a_timeout() -> (RackSender, SendState) {
 
 #[test]
 fn after_a_needless_timeout_what_was_overtaken_is_lost_at_once() {
-    // Linux's tcp_rack_detect_loss goes through what was sent before the segment reported, though the timeout had
-    // marked it and the first had gone again since: those of 0 ms, but not the second copy of the first.
+    // Linux's tcp_rack_detect_loss scans the segments sent before the reported one, though the
+    // timeout had marked them: those sent at 0 ms, but not the retransmission of the first.
     let (mut rack, mut snd) = after_a_timeout();
     let outcome = on_ack_at(&mut rack, &mut snd, &segment(1, &[(1_001, 1_101)]), ms(320));
     assert!(outcome.spurious_rto && outcome.entered);
@@ -24,7 +25,8 @@ fn after_a_needless_timeout_what_was_overtaken_is_lost_at_once() {
 
 #[test]
 fn what_rack_found_lost_is_looked_at_again_after_it_went_again() {
-    // list_del_init in tcp_rack_detect_loss: an undo does not bring it back, a timeout takes it all the same.
+    // list_del_init in tcp_rack_detect_loss: an undo does not return the segment to the list; a
+    // timeout still marks it lost.
     let (mut rack, mut snd) = ten_out(Detection::Rack);
     hear(&mut rack, &mut snd, &segment(1, &[(801, 1_001)]));
     send_up_to(&mut rack, &mut snd, 1_101, ms(150));
