@@ -251,7 +251,7 @@ impl Connection {
         }
     }
 
-    /// What both ends negotiated about ECN.
+    /// The kind of ECN that both ends negotiated.
     pub fn ecn(&self) -> Negotiated {
         let [opener, acceptor] = &self.directions;
         Negotiated::of(opener.ecn.syn, acceptor.ecn.syn)

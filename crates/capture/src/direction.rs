@@ -244,7 +244,7 @@ impl Direction {
     pub fn covered(&self, ack: u32) -> u64 {
         let Some(high) = self.high else { return 0 };
         if after(ack, high) {
-            return self.bytes; // `ack` covers its FIN, or data that the capture missed
+            return self.bytes; // `ack` covers a FIN, or data that the capture missed
         }
         self.bytes.saturating_sub(u64::from(high.wrapping_sub(ack)))
     }

@@ -14,7 +14,7 @@ pub struct Finished {
     pub at_us: u64,
     /// Number of the connection in the order of first packets: decides between equal starts.
     pub serial: u64,
-    /// Length of its line in bytes, line feed included.
+    /// Length of the connection's line in bytes, line feed included.
     pub length: usize,
 }
 

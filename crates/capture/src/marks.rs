@@ -11,7 +11,7 @@ const FIRST_COUNT: u8 = 5;
 /// retransmission.
 const COPIED_US: u32 = 1_000;
 
-/// What two hosts agreed on in their handshake.
+/// The kind of ECN that two hosts negotiated in their handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Negotiated {
     /// No ECN: the handshake was not seen, or the opener did not request it.
@@ -25,8 +25,8 @@ pub enum Negotiated {
 }
 
 impl Negotiated {
-    /// What the flags of the SYN and of the SYN-ACK negotiated (RFC 3168 section 6.1.1, RFC 9768
-    /// table 2).
+    /// The kind of ECN that the flags of the SYN and of the SYN-ACK negotiated (RFC 3168 section
+    /// 6.1.1, RFC 9768 table 2).
     pub fn of(syn: Option<u16>, syn_ack: Option<u16>) -> Negotiated {
         let (Some(syn), Some(syn_ack)) = (syn.map(|f| f & ECN), syn_ack.map(|f| f & ECN)) else {
             return Negotiated::Nothing;

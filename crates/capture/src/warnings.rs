@@ -173,7 +173,7 @@ impl Warnings {
     }
 }
 
-/// A long time in the unit that suits it.
+/// A long time as text, in hours, days or years.
 fn long(us: u64) -> String {
     let hours = us as f64 / 3.6e9;
     match hours {

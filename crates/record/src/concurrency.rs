@@ -30,13 +30,13 @@ impl Concurrency {
         Concurrency { all: Peak::default(), clients: vec![Peak::default(); clients as usize] }
     }
 
-    /// Counts a connection of this client machine that is opened, by either side.
+    /// Counts a new connection of client machine `client`, opened by either side.
     pub fn opened(&mut self, client: u32) {
         self.all.opened();
         self.clients[client as usize].opened();
     }
 
-    /// Removes a connection of this client machine that has ended.
+    /// Removes a connection of client machine `client` that has ended.
     pub fn over(&mut self, client: u32) {
         self.all.open -= 1;
         self.clients[client as usize].open -= 1;

@@ -32,7 +32,7 @@ struct Stream {
     distances: Distances,
     /// Sum of the absolute differences of consecutive delays, ns, and their number.
     jitter: (u64, u64),
-    /// Distribution of these differences.
+    /// Distribution of the absolute differences of consecutive delays.
     differences: Differences,
     /// Jitter as RFC 3550 smooths it, ns, and its sum over the arrivals.
     smoothed: (f64, f64),

@@ -198,7 +198,7 @@ impl Summary {
 /// A measure, and the places in summaries at which it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// Prefixes of its name in a summary; the first is the usual place.
+    /// Prefixes of the measure's name in a summary; the first is the usual place.
     pub places: Vec<&'static str>,
     /// Name, unit and meaning of the measure.
     pub about: Description,

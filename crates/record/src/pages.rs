@@ -9,9 +9,11 @@ use crate::{Column, Keep, Summary, Table, Window};
 /// A page whose files have all arrived, or of which a file was given up.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLoad {
-    /// When its first request was made: `connect()`, or the write on a connection already open.
+    /// When the first request of the page was made: `connect()`, or the write on a connection
+    /// already open.
     pub began: Instant,
-    /// When the last byte of its last file had arrived in order, or the last file was given up.
+    /// When the last byte of the page's last file had arrived in order, or the last file was given
+    /// up.
     pub ended: Instant,
     /// Number of files, the main document included.
     pub objects: u32,

@@ -153,7 +153,7 @@ impl RoundTrips {
 }
 
 const PREFIX: &str = "tcp_rtt_";
-/// Prefixes of these measures in a summary.
+/// Prefixes of the measures of round-trip times in a summary.
 pub(crate) const PLACES: &[&str] = &[PREFIX, "tcp_rtt_by_group.<group>."];
 
 const SAMPLES: Unit = Unit::of("samples");

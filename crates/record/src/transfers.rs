@@ -10,7 +10,7 @@ use crate::{Column, Fingerprint, Keep, Summary, Table};
 /// One transfer that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
-    /// When its SYN was sent.
+    /// When the SYN of the transfer was sent.
     pub started: Instant,
     /// When the last acknowledgement arrived, or the connection was given up.
     pub ended: Instant,

@@ -120,7 +120,7 @@ fn datagram(out: &mut Vec<u8>, packet: &Packet, ports: [u16; 2]) {
     out.extend((length as u16).to_be_bytes());
     out.extend([0; 2]);
     let sum = transport_checksum(&out[start..], packet.addresses, UDP, length);
-    // A sum of 0 would say that there is none (RFC 768).
+    // A checksum of 0 would mean that there is none (RFC 768).
     put(out, start + 6, if sum == 0 { u16::MAX } else { sum }.to_be_bytes());
 }
 

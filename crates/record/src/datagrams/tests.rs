@@ -19,7 +19,7 @@ fn five(window: Window) -> Datagrams {
             None => log.lost(stream, number, at(sent)),
         }
     }
-    log.sent(stream, 5, at(200)); // still on its way
+    log.sent(stream, 5, at(200)); // still in flight
     log
 }
 
@@ -44,7 +44,7 @@ fn delay_jitter_loss_and_deadline_by_hand() {
     assert!((voice.number("delay_difference_p99_s") / 0.02 - 1.0).abs() < 0.002);
     assert_eq!(voice.number("delay_variation_p50_s"), 0.01); // 0, 20 and 10 ms above the least
     assert_eq!(voice.number("delay_variation_p99_9_s"), 0.02);
-    assert_eq!(voice.number("share_in_time"), 0.4); // 10 and 20 ms, of five settled
+    assert_eq!(voice.number("share_in_time"), 0.4); // 10 and 20 ms are in time, of five
     assert_eq!(voice.number("loss_distance_p50"), 1.0);
     assert_eq!(voice.number("share_neighbours_lost"), 1.0);
     let rows = log.into_log().unwrap();

@@ -127,7 +127,7 @@ impl Copies {
     }
 }
 
-/// Prefix of these measures in a summary.
+/// Prefix of the measures over copies in a summary.
 pub(crate) const PLACES: &[&str] = &["copies.<port>."];
 
 const BYTES_PER_S: Unit = Unit::of("bytes/s").shown("kB/s", 1e-3);

@@ -80,7 +80,7 @@ fn over_use_lasts_and_does_not_fall() {
     let mut letter = detector(1.0);
     letter.estimated(&estimate(13.0, 0));
     assert_eq!(letter.usage(), Usage::Normal);
-    letter.estimated(&estimate(12.9, 8)); // 12 ms above, but it falls
+    letter.estimated(&estimate(12.9, 8)); // 12 ms above, but the estimate falls
     assert_eq!(letter.usage(), Usage::Normal);
     letter.estimated(&estimate(13.1, 16));
     assert_eq!(letter.usage(), Usage::Over);

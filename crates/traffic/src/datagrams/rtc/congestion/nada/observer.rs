@@ -48,7 +48,8 @@ impl Observing {
 /// One packet of the observation window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    /// When it arrived; if it was lost, when the packet arrived whose number revealed the loss.
+    /// When the packet arrived; if it was lost, when that packet arrived whose number revealed the
+    /// loss.
     at: Instant,
     counts: Counts,
 }

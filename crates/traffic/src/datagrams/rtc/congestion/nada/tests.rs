@@ -109,8 +109,8 @@ use Fate::{Arrived, Lost, Marked};
 
 #[test]
 fn it_ramps_up_on_what_arrived_within_the_window() {
-    // Ten packets of 8,000 bits within 500 ms: 160 kbit/s; the round trip is 40 ms:
-    // 1 + 50 / (40 + 100 + 120).
+    // Ten packets of 8,000 bits within 500 ms: 160 kbit/s. With a round trip of 40 ms the rate
+    // becomes 1 + 50 / (40 + 100 + 120) times that.
     let mut sender = nada(150e3);
     feed_back(&mut sender, 0, 20, &[Arrived; 10]);
     close(sender.rate, 160e3 * (1.0 + 50.0 / 260.0));

@@ -153,7 +153,7 @@ fn the_target_rises_beside_others_and_falls_again() {
 fn the_window_lets_a_packet_more_go_below_the_target_and_one_after_silence() {
     let mut sender = scream();
     (0..4).for_each(|ms| {
-        assert_eq!(sender.opens(1_000), Instant::ZERO); // the window of 3,000 B and a packet
+        assert_eq!(sender.opens(1_000), Instant::ZERO); // the window of 3,000 B and one packet more
         sender.on_sent(1_000, at(ms));
     });
     assert_eq!(sender.opens(1_000), at(203));
