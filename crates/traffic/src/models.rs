@@ -22,9 +22,9 @@ pub struct Model {
 pub struct Variable {
     /// Name of the variable.
     pub name: &'static str,
-    /// Unit of its values.
+    /// Unit of the variable's values.
     pub unit: Unit,
-    /// Distribution of the values.
+    /// Distribution of the variable's values.
     pub distribution: Arc<dyn Distribution>,
 }
 

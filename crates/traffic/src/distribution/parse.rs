@@ -24,7 +24,7 @@ impl fmt::Display for BadTable {
 }
 impl std::error::Error for BadTable {}
 
-/// One row of numbers and the line it stands on.
+/// One row of numbers, and its line in the text.
 pub(super) struct Row<const N: usize> {
     pub line: usize,
     pub cells: [f64; N],

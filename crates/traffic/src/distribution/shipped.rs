@@ -10,11 +10,11 @@ type Parsed = LazyLock<Arc<dyn Distribution>>;
 
 /// One table that ships with the crate.
 pub struct Shipped {
-    /// The name by which a scenario draws from it.
+    /// Name by which a scenario refers to the table.
     pub name: &'static str,
     /// A shorter name, or `name` again.
     pub short: &'static str,
-    /// Unit of its values.
+    /// Unit of the table's values.
     pub unit: Unit,
     /// Content of the file, comments included.
     pub text: &'static str,

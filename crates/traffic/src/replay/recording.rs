@@ -66,7 +66,7 @@ pub struct Recorded {
     pub at: Duration,
     /// Least round-trip time, if it is known.
     pub round_trip: Option<Duration>,
-    /// On which side of the link its opener was (0 or 1), if it is known.
+    /// Side of the link on which the opener was (0 or 1), if it is known.
     pub side: Option<u8>,
     /// Host numbers of opener and acceptor.
     pub hosts: [u32; 2],

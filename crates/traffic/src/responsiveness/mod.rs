@@ -32,11 +32,12 @@ struct Connection {
     stage: Stage,
     /// Time at which the stage began; all round trips of a TLS handshake count as one stage.
     since: Instant,
-    /// Row of its foreign probe; none for a load-generating connection.
+    /// Row of the connection's foreign probe; none for a load-generating connection.
     probe: Option<usize>,
     /// Rows of the self probes in flight.
     own: VecDeque<usize>,
-    /// Time at which the answer to its own request begins; never before it has made the request.
+    /// Time at which the answer to the connection's own request begins; never before the request is
+    /// made.
     answered: Instant,
 }
 

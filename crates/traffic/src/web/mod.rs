@@ -77,11 +77,11 @@ pub struct UserModel {
 pub struct Persistence {
     /// The share of stays at a server whose files share connections.
     pub share: f64,
-    /// Most connections of this kind that a user has.
+    /// Most connections of a user that carry more than one request.
     pub parallel: u32,
-    /// Idle time after which the client closes one of them; [`Duration::ZERO`] for never.
+    /// Idle time after which the client closes such a connection; [`Duration::ZERO`] for never.
     pub idle: Duration,
-    /// Number of requests that one of them carries at most.
+    /// Number of requests that such a connection carries at most.
     pub requests: Option<Arc<dyn Distribution>>,
     /// When the requests of a page are written.
     pub sharing: Sharing,

@@ -8,7 +8,7 @@ use crate::Action;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     began: Instant,
-    /// Time of the last arrival or failure of one of its files.
+    /// Time of the last arrival or failure of one of the page's files.
     last: Instant,
     bytes: u64,
     objects: u32,
@@ -21,7 +21,7 @@ impl Page {
         Page { began, last: began, bytes: 0, objects: 0, failed: false }
     }
 
-    /// Time at which its first file was requested.
+    /// Time at which the first file of the page was requested.
     pub fn began(&self) -> Instant {
         self.began
     }
@@ -31,7 +31,7 @@ impl Page {
         self.bytes += reply_bytes;
     }
 
-    /// Records that one of its files has arrived or failed.
+    /// Records that one of the page's files has arrived or failed.
     pub fn done(&mut self, now: Instant, failed: bool) {
         self.last = now;
         self.failed |= failed;

@@ -9,16 +9,16 @@ pub(super) struct PersistentConnection {
     pub conn: u8,
     /// Number of requests without a reply.
     pub waiting: u16,
-    /// Number of requests of this page that are written after a reply.
+    /// Number of requests of the current page that are written after a reply.
     pub queued: u32,
     /// Whether the connection goes to another server than that of the stay, and ends with the page.
     pub for_page: bool,
     /// Whether a reply has arrived on it: with pipelining, further requests are then written at
     /// once.
     pub seasoned: bool,
-    /// Number of requests that it may still carry.
+    /// Number of requests that the connection may still carry.
     pub room: u32,
-    /// Time at which its last reply arrived.
+    /// Time at which the connection's last reply arrived.
     pub idle_since: Instant,
 }
 

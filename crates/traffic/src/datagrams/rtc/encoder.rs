@@ -165,7 +165,7 @@ mod tests {
             |target, ms| encoder.frame(target, Instant::ZERO + Duration::from_millis(ms)).bytes;
         (0..8).for_each(|_| assert!(bytes(1e6, 0) > 2_800));
         assert_eq!(bytes(1.2e6, 1_000), 5_000); // taken up at once: no change was before
-        assert_eq!(bytes(0.6e6, 1_199), 5_000); // ignored
+        assert_eq!(bytes(0.6e6, 1_199), 5_000); // ignored: too early
         assert_eq!(bytes(0.9e6, 1_200), 3_750);
         assert_eq!(bytes(1.8e6, 2_000), 24_300); // 3.24 times 7,500: the rate has doubled
     }

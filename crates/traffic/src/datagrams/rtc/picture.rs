@@ -8,7 +8,7 @@ use crate::report::Shown;
 
 /// Number of the latest frames whose mean duration defines a freeze.
 const RECENT: usize = 30;
-/// Least time by which a freeze exceeds that mean.
+/// Least time by which a freeze exceeds the mean duration of the latest frames.
 const MARGIN: Duration = Duration::from_millis(150);
 
 /// The viewer's screen. A frame is shown when its last packet has arrived.
@@ -133,7 +133,7 @@ mod tests {
         (1..=30).for_each(|i| picture.shown(100 + i, at(0), at(10_000 + 20 * i)));
         picture.shown(133, at(0), at(10_600 + 170));
         assert_eq!(picture.lost(), 2);
-        assert_eq!(picture.freezes(at(10_770)).0, 1); // 20 + 150 ms
+        assert_eq!(picture.freezes(at(10_770)).0, 1); // a freeze from 20 + 150 ms on
     }
 
     #[test]

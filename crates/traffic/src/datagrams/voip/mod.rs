@@ -78,7 +78,7 @@ impl Call {
         }
     }
 
-    /// Sends what is due, and schedules the next wake-up.
+    /// Sends the packets that are due, and schedules the next wake-up.
     fn talk(&mut self, cx: &mut AppCx) {
         let mut next = Instant::NEVER;
         for Voice { back, talker, buffer } in &mut self.voices {

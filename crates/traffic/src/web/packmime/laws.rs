@@ -239,7 +239,8 @@ mod tests {
 
     #[test]
     fn a_connections_bytes_are_those_of_its_first_response_and_of_the_later_ones() {
-        // Not modified: 275 B, which is small enough to be repeated; else 10,000 B in 7 segments.
+        // A "not modified" response has 275 B, few enough to be repeated; others have 10,000 B in 7
+        // segments.
         let laws = |mode| Laws {
             download: Arc::new(Constant(10_000.0)),
             not_modified: Arc::new(Constant(CACHED_UPTO as f64)),

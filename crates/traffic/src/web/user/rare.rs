@@ -15,7 +15,7 @@ pub(super) struct Rare {
     pub open: PersistentConnections,
     /// Servers other than the stay's that supply files of this page.
     pub others: Vec<u32>,
-    /// Number of files of this page that have not been requested from them yet.
+    /// Number of files of this page that have not been requested from the other servers yet.
     pub others_left: u32,
 }
 

@@ -14,7 +14,7 @@ const SAMPLED_EVERY: Duration = Duration::from_millis(50);
 /// Number of samples of the delay from which its variance is computed, and from which its mean is.
 const VARIANCE_SAMPLES: usize = 200;
 const MEAN_SAMPLES: usize = 50;
-/// Time over which the most bytes in flight are taken.
+/// Time window over which the largest number of bytes in flight is taken.
 const FLIGHT_WINDOW: Duration = Duration::from_secs(5);
 /// Share of round trips with a loss above which other flows are taken to fill the queue, and the
 /// weight of a round trip in this share (the weight as Ericsson's implementation has it, recalled).
