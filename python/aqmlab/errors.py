@@ -20,7 +20,7 @@ def shortened(text: str, longest: int) -> str:
     """A text of at most `longest` characters: the middle of a longer one is left out."""
     if len(text) <= longest:
         return text
-    # The beginning names the place of the error, the end the remedy.
+    # The beginning of a message names the place of the error, the end the remedy.
     end = longest // 3
     return f"{text[: longest - end - 3]}...{text[-end:]}"
 
@@ -57,11 +57,11 @@ class Renamed(FutureWarning):
 class FaultError(AqmlabError):
     """The simulator failed: a fault of aqmlab that its makers should know of."""
 
-    exit_code = 70  # EX_SOFTWARE of sysexits.h
+    exit_code = 70  # the exit code EX_SOFTWARE of sysexits.h
 
 
 class Interrupted(AqmlabError):
-    """Ctrl-C: what was finished is kept, and the message says how to resume."""
+    """Ctrl-C was pressed: finished runs are kept, and the message explains how to resume."""
 
     exit_code = 130
 

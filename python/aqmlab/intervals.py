@@ -12,7 +12,7 @@ CONFIDENCE = 0.95
 @cache
 def student(share: float, freedom: int) -> float:
     """The quantile of Student's t distribution."""
-    # The function under `scipy.stats.t.ppf`, which takes a second to be imported.
+    # This is the function that `scipy.stats.t.ppf` uses; importing scipy.stats takes a second.
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, share))

@@ -60,7 +60,7 @@ def quantity(value: object) -> tuple[str, float] | None:
         return "", float(value)
     for kind, ending in _ENDINGS.items():
         try:
-            # Rounded, so that 7 % is 0.07, not 0.07000000000000001.
+            # The value is rounded, so that 7 % is 0.07, not 0.07000000000000001.
             return ending, float(f"{_parse(value, kind, 'quantity', ''):.12g}")
         except SpecError:
             continue

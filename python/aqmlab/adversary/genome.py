@@ -1,4 +1,5 @@
-"""What an adversary may change: genes with bounds, and the scenario that their values make.
+"""Genes: the properties of a scenario that an adversary may change, with bounds; and the scenario
+that their values give.
 
 Every gene has a simple value, at which it does nothing or is ordinary. A finding is reduced towards
 these values, and explained by setting one gene at a time to its simple value."""
@@ -187,7 +188,7 @@ def _traffic(genome: Genome, kind: str, subject: Any, duration: float) -> list[d
         burst = genome["burst"] * genome["period"]
         rate = _megabits(genome["pulse"] * genome["rate"])
         pulse = {"name": "pulses", "app": "pulse", "flows": 1, "rate": rate}
-        pulse["start"] = PULSES_FROM  # after the handshakes
+        pulse["start"] = PULSES_FROM  # pulses begin after the handshakes
         groups.append({**pulse, "period": f"{genome['period']:g} s", "burst": f"{burst:.4f} s"})
     return groups
 

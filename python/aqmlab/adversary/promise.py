@@ -1,4 +1,4 @@
-"""What a queue or congestion control promises, and how far a run is from keeping it.
+"""Promises of a queue discipline or congestion control, and how far a run is from keeping one.
 
 A promise is a bound on a measure, written as in an objective of `aqmlab advise` (`p99 delay < 30
 ms`, `utilisation > 60%`), or on a number that only the adversary computes: `use`, `starvation` and

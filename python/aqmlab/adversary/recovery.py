@@ -1,6 +1,7 @@
-"""How long senders take to recover from losses: the time from a lost packet until their data passes
-the line at a share of its earlier rate again, in round trips. The earlier rate is the most that
-they have sent in any ten round trips so far, or what datagrams leave of the line if that is less.
+"""Measures how long senders take to recover from losses: the time from a lost packet until their
+data passes the line at a share of its earlier rate again, in round trips. The earlier rate is the
+most that they have sent in any ten round trips so far, or what datagrams leave of the line if that
+is less.
 
 RFC 5166, section 2.2.1, counts the reduction of a rate in the same unit: the responsiveness of a
 sender is the number of round trips of sustained congestion until it has halved its rate."""

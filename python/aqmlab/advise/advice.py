@@ -43,7 +43,7 @@ FILE = "advice.json"
 
 @dataclass(frozen=True)
 class Wish:
-    """What the user wants."""
+    """The request for advice: the line, the objective, and how to search."""
 
     situation: Situation
     objective: str | None = None

@@ -150,7 +150,7 @@ def _raced(situation: Situation, disciplines: Sequence[str], systems: Sequence[s
             f"{titles} has no {lacking[0]}: it has {', '.join(_all(systems))}; name another "
             "--target or another --discipline"
         )
-    # A system that has none of the usual ones races what it has.
+    # If a system has none of the usual disciplines, all that it has are raced.
     had = had or _all(systems)
     return sorted(dict.fromkeys(had), key=lambda name: not targets.native(systems[0], name))
 
@@ -166,7 +166,7 @@ def _settings(name: str, situation: Situation) -> list[dict[str, object]]:
     found = SETTINGS.get(name, [{}])
     if situation.classes:
         return found
-    # Tins sort by DSCP: where no packet carries one, all of them are one queue.
+    # Tins sort packets by DSCP: if no packet has one, all settings of tins are equal.
     return [settings for settings in found if "tins" not in settings]
 
 

@@ -1,4 +1,5 @@
-"""Between the settings: Optuna searches the continuous parameters of the discipline that won.
+"""Searches values between the raced settings: Optuna varies the continuous parameters of the
+winning discipline.
 
 Optuna is an optional dependency (`aqmlab[optuna]`). Its tree-structured Parzen estimator (TPE;
 Bergstra et al., NIPS 2011) proposes values, simulations under the race's seeds give their scores,

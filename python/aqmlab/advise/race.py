@@ -191,9 +191,10 @@ def _settled(
 def _merged(
     those: Sequence[Candidate], alike: Alike
 ) -> tuple[list[Candidate], dict[str, list[str]]]:
-    """One of each group of candidates that are alike, the usual one, and the names of the others.
+    """One of each group of candidates with identical numbers, the most usual one, and the names of
+    the others.
 
-    Today's queue is never taken for another, nor another for it.
+    Today's queue is never merged with another.
     """
     kept: list[Candidate] = []
     also: dict[str, list[str]] = {}

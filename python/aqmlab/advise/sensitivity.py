@@ -81,7 +81,7 @@ def tunable(one: Candidate) -> Iterator[tuple[str, float, bool]]:
     queue = engine.check(scenario)["link"][0].get("forward")
     assert isinstance(queue, Mapping)
     given = plain(one.aqm, {name: value for name, value in queue.items() if name != "aqm"})
-    # Parameters that the candidate sets come first: somebody chose their values.
+    # Parameters that the candidate sets come first, since their values were chosen.
     for name in sorted(given, key=lambda name: name not in named):
         value = given[name]
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -111,7 +111,7 @@ def surroundings(
         return found
     for factor in RATES:
         situation = trial.situation.on_line_of(factor)
-        # A shaper keeps the rate that was configured for the stated rate of the line.
+        # A shaper keeps its configured rate, which was chosen for the stated rate of the line.
         moved = [_unmoved(one, factor, trial.situation) for one in those]
         described = f"the line has {factor * 100:.0f} % of the rate that was said"
         found.append((described, _elsewhere(trial, situation, moved, seeds, described)))

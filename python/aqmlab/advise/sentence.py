@@ -64,7 +64,8 @@ def _counted(number: int) -> str:
 
 
 def _milliseconds(compared: Sequence[Measured]) -> str:
-    """How the delay changes: that of datagrams where there are some, else that in the queues."""
+    """A text on the change of delay: that of datagrams if there are some, else that in the
+    queues."""
     known = [
         (row["measure"], row["today"], row["advised"], row["difference"])
         for row in compared
@@ -83,7 +84,7 @@ def _milliseconds(compared: Sequence[Measured]) -> str:
 
 
 def _calls(compared: Sequence[Measured]) -> str:
-    """How the rating of calls changes."""
+    """A text on the change of the rating of calls."""
     row = next((row for row in compared if row["measure"] == "voip_r_mean"), None)
     if row is None or not (row["difference"] and row["today"] and row["advised"]):
         return ""

@@ -106,8 +106,8 @@ class _World:
 def _rounds(profile: str, many: int) -> Iterator[tuple[float, float]]:
     """Packets per CPU second with few users and with many, for each pair of turns."""
     core = max(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else None
-    # The smaller world must not end first. Its simulated seconds cost about a thousandth of the
-    # larger one's.
+    # The smaller world must not end first. A simulated second of it costs about a thousandth of one
+    # of the larger world.
     endless = 100 * SIMULATED_S * many / FEW
     with (
         _World(FEW, profile, endless, core) as small,

@@ -90,8 +90,8 @@ def lines(study: str, file: Path) -> list[Line]:
 
 
 def current(line: Line, known: Line | None) -> Line:
-    """The stored line of a claim, unless there is none or the rule has changed since the claim was
-    judged."""
+    """The stored line of a claim, unless there is none or the rule has changed since the
+    verdict."""
     if known is None or known.get("digest") == line["digest"]:
         return known or line
     why = f"judged under version {known.get('version')} of the rule, this is another"

@@ -167,7 +167,7 @@ def _filled(node: Any, names: Names) -> Any:
 
 
 def leaves(claim: Claim) -> Iterator[tuple[Condition, Names]]:
-    """Every condition that computes a number, with each set of values that its names stand for."""
+    """Every condition that computes a number, with each set of values of its names."""
     return _every(claim.conditions, {})
 
 

@@ -159,7 +159,7 @@ FAMILIES: dict[str, Change] = {
     "slots": _slots,
     "losses": _losses,
 }
-"""What is added to the bulk flows, by family; each scenario belongs to one family."""
+"""The function for each family of scenarios that adds to the bulk flows or changes the line."""
 
 
 def _queue(name: str, rng: random.Random) -> Situation:

@@ -39,7 +39,7 @@ def find(name: str) -> Path:
             raise SpecError(f"{path} holds no {FILE}: give the folder of an experiment")
         return path / FILE
     if path.exists() or path.suffix or path.parent.name:
-        return path  # the reader of the file reports what is wrong
+        return path  # an error is reported when the file is read
     hint = nearest(name, known)
     raise SpecError(
         f'no study "{name}"{hint} (known: {", ".join(known)}, or a file or a folder with {FILE})'

@@ -89,7 +89,7 @@ def _inline_discipline(named: object, folder: Path, is_queue: bool, *, by_user: 
     aqmlab's own disciplines, are returned unchanged."""
     if isinstance(named, list):
         if any(isinstance(each, list) for each in named):
-            return named  # no list of queues: the reader of the scenario says so
+            return named  # not a list of queues, which the simulator will report
         found = [_inline_discipline(each, folder, is_queue, by_user=by_user) for each in named]
         several = zip(named, found, strict=True)
         return [{"label": _name(new), **new} if new is not old else new for old, new in several]

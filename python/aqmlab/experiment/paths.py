@@ -15,7 +15,7 @@ def braces(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def alternatives(path: str) -> list[str]:
-    """The paths that `link.0.{forward,reverse}` stands for."""
+    """The paths that a path with braces denotes, such as two for `link.0.{forward,reverse}`."""
     found = _BRACES.search(path)
     if found is None:
         return [path]

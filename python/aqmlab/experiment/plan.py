@@ -37,7 +37,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """What distinguishes the cell, for a reader; a sweep's only group is left out."""
+        """The text that distinguishes the cell for a reader; a sweep's only group is left out."""
         return ", ".join(
             [*([] if self.group == sweep.NAME else [self.group]), *self.labels.values()]
         )

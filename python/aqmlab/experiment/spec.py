@@ -83,7 +83,7 @@ def _toml_value(text: str) -> object:
         return text
     try:
         parsed = tomllib.loads(f"v = {text}")
-    except (ValueError, RecursionError):  # not TOML, or too deeply nested
+    except (ValueError, RecursionError):  # the text is not TOML, or too deeply nested
         return text
     value = parsed["v"]
     # Dates and inf are TOML but no scenario value: they are kept as text.

@@ -215,7 +215,7 @@ def _sets(axis: str, path: str) -> bool:
 def _short(value: object) -> str:
     if isinstance(value, dict):
         if "file" in value and "name" in value:
-            return str(value["name"])  # a discipline of the user's own
+            return str(value["name"])  # a user's own discipline, shown by its name
         shown = {k: v for k, v in value.items() if k != "text" or "file" not in value}
         return " ".join(f"{k}={_short(v)}" for k, v in shown.items())
     return str(value).lower() if isinstance(value, bool) else str(value)

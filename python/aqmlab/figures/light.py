@@ -261,7 +261,7 @@ def thin(line: list[Point]) -> list[Point]:
             along = (x * dx + y * dy) / length if length else -1.0
             if 0 <= along <= length and length:
                 off = abs(x * dy - y * dx) / length
-            else:  # beyond an end: the distance from that end
+            else:  # the point is beyond an end: its distance from that end
                 off = (
                     (x * x + y * y) ** 0.5 if along < 0 else ((x - dx) ** 2 + (y - dy) ** 2) ** 0.5
                 )

@@ -109,7 +109,8 @@ class Bench:
                 continue
             changed = sets.altered(self.experiment, unknowns, values)
             loads = calibrating.loads_of(self.experiment.group, base)
-            # Calibrated with the study's own durations and seeds: the published loads refer to it.
+            # The study's own durations and seeds are used, since published loads refer to its
+            # calibration.
             found[base] = calibrating.measure(changed, base, self._usual, self.laboratory, loads)
         return found
 

@@ -235,7 +235,7 @@ def to_simulate(history: History, count: int, seed: int) -> np.ndarray:
 
 
 def found(history: History, seed: int) -> Impossible:
-    """The targets that cannot be met, judged by all runs so far."""
+    """The targets that cannot be met, as far as all runs so far show."""
     search = _search(history, seed)
     cut, names = search.cut, [target.name for target in history.targets.each]
     rows = _rows(history)
@@ -292,7 +292,7 @@ def _left(history: History, cut: float) -> Distance:
     """Distances that exceed the cut wherever history matching has ruled a point out."""
 
     def distance(points: np.ndarray) -> np.ndarray:
-        # In proportion to the implausibility, so that a search is led back into the region left.
+        # Distances grow with the implausibility, so that a search is led back into the region left.
         away = history.knowledge.score(points) / CUT
         values = history.knowledge.implausibility(points, model=False)
         return np.where(away[:, None] > 1, np.maximum(values, cut * away[:, None]), values)

@@ -37,7 +37,7 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
     known = _objective(conflicts.of_runs(history))
     first = np.argsort(known)[: max(LEAST, min(POPULATION, count))]
     points, runs = [history.points], [history.runs]
-    generations = iter([known[first]])  # these were simulated by history matching
+    generations = iter([known[first]])  # history matching has simulated this generation already
 
     def worst(columns: np.ndarray) -> np.ndarray:
         if (already := next(generations, None)) is not None:
@@ -50,7 +50,8 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
     differential_evolution(
         worst,
         [(0.0, 1.0)] * history.points.shape[1],
-        init=cast(Any, history.points[first]),  # a population, which scipy's types do not permit
+        # Scipy accepts a population here, though its types do not.
+        init=cast(Any, history.points[first]),
         maxiter=max(1, count // len(first)),
         mutation=(0.4, 0.9),
         vectorized=True,

@@ -49,7 +49,7 @@ class Rows:
     note: str = key("what else a reader should know", default="")
 
     def mistake(self) -> str | None:
-        """What is wrong with it, if anything."""
+        """A sentence on what is wrong with this entry; None if nothing is."""
         if self.known == FORETOLD and not (self.on and self.commit):
             return "foretold rows need the day (`on`) and the `commit` of the prediction"
         return None
@@ -71,7 +71,7 @@ class Reconstruction:
     )
 
     def mistake(self) -> str | None:
-        """What is wrong with it, if anything."""
+        """A sentence on what is wrong with this entry; None if nothing is."""
         if bare := [name for name in self.set if name not in self.evidence]:
             return f"{bare[0]} has a value and no evidence: say what decides it"
         if idle := [name for name in self.evidence if name not in self.set]:

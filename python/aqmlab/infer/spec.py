@@ -58,7 +58,7 @@ class Noise:
     log: bool = key("compare logarithms", default=False)
 
     def mistake(self) -> str | None:
-        """What is wrong with it, if anything."""
+        """A sentence on what is wrong with this entry; None if nothing is."""
         for name in ("sd", "share", "discrepancy", "discrepancy_share"):
             if not 0 <= getattr(self, name) < math.inf:
                 return f"{name}: give a number from 0 on"
@@ -85,7 +85,7 @@ class Amount:
     warmup: str | None = key("the warm-up in place of the study's", default=None)
 
     def mistake(self) -> str | None:
-        """What is wrong with it, if anything."""
+        """A sentence on what is wrong with this entry; None if nothing is."""
         for name in ("waves", "more", "draws", "confirm"):
             if getattr(self, name) < 1:
                 return f"{name}: give one or more"
@@ -129,7 +129,7 @@ class Inference:
     )
 
     def mistake(self) -> str | None:
-        """What is wrong with it, if anything."""
+        """A sentence on what is wrong with this entry; None if nothing is."""
         if not 0 < self.published_s < math.inf:
             return "published_s: give the measured seconds of a published run, more than 0"
         return None

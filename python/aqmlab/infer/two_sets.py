@@ -125,7 +125,7 @@ def join(
         "tables": seen,
         "foretold": compared.foretold(experiment),
         "command": f"aqmlab study {experiment.name} --assume {PRINTED}",
-        # For a recorded result: the day, the commit and the seeds of its runs.
+        # The day, the commit and the seeds of the printed set's runs, if that result is recorded.
         "recorded": _recorded(printed),
     }
     result["headlines"] = headlines.of(result)

@@ -79,7 +79,7 @@ class Unknown:
     )
 
     def mistake(self) -> str | None:
-        """What is wrong with it, if anything."""
+        """A sentence on what is wrong with this entry; None if nothing is."""
         given = [bool(self.range), bool(self.values), bool(self.variants)]
         if sum(given) != 1:
             return "give one of range, values and variant"
@@ -283,7 +283,7 @@ def _says(scenario: Scenario, place: str, only: Mapping[str, object]) -> bool:
     parts = place.split(".")
     above = {n: _get(scenario, ".".join(parts[:n])) for n in range(1, len(parts))}
     tables = [scenario, *(node for node in above.values() if isinstance(node, Mapping))]
-    # A profile's name stands for its table.
+    # In `tcp`, the name of a profile is equivalent to a table with that profile.
     named = (node for n, node in above.items() if parts[n - 1] == "tcp" and isinstance(node, str))
     tables += [{"profile": name} for name in named]
 

@@ -27,7 +27,8 @@ def read_toml(path: Path) -> Document:
             raise SpecError(
                 f"{path}: longer than {LARGEST >> 20} MB: give a scenario written as TOML"
             )
-        text = content.decode("utf-8-sig")  # a BOM, as Windows editors write
+        # The codec skips a byte-order mark, which Windows editors write.
+        text = content.decode("utf-8-sig")
     except FileNotFoundError as error:
         raise SpecError(_missing(path)) from error
     except UnicodeDecodeError as error:
@@ -46,7 +47,7 @@ def read_toml(path: Path) -> Document:
     except tomllib.TOMLDecodeError as error:
         reason = " ".join(str(error).split())
         raise SpecError(f"{path}: not valid TOML, mend this place: {reason}") from error
-    except ValueError as error:  # beyond Python's limit of digits
+    except ValueError as error:  # a number exceeds Python's limit of digits
         raise SpecError(f"{path}: a number has too many digits: write a smaller one") from error
     except RecursionError as error:
         raise SpecError(f"{path}: {_TOO_DEEP}") from error
@@ -76,6 +77,6 @@ def _missing(path: Path) -> str:
         known = sorted(p.stem for p in path.parent.glob("*.toml"))
     except OSError:
         known = []
-    # Stems only: with their common ending any two names would look alike.
+    # Only stems are compared, since the common suffix would make any two names similar.
     hint = nearest(path.stem, known, cutoff=0.75).replace('"?', '.toml"?')
     return f"{path}: no such file{hint or '; give the path of a scenario file (TOML)'}"

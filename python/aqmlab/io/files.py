@@ -75,7 +75,8 @@ def user_cache() -> Path | None:
 
 def sealed(content: Mapping[str, object]) -> dict[str, Any]:
     """A JSON object with the hash of its own content."""
-    # In the form in which it will be read: tuples become lists, and keys become text.
+    # The content is hashed in the form in which it will be read: tuples become lists, keys become
+    # text.
     bare = json.loads(json.dumps({k: v for k, v in content.items() if k != SEAL}))
     return {**bare, SEAL: _seal(bare)}
 
@@ -96,7 +97,8 @@ def opened(content: dict[str, Any], path: Path) -> dict[str, Any]:
     try:
         if seal == _seal(content):
             return content
-    except (ValueError, RecursionError):  # numbers and nesting that no program of ours wrote
+    # The object has numbers or nesting that aqmlab never writes.
+    except (ValueError, RecursionError):
         pass
     raise Damaged(f"{path} is damaged: give the command again that wrote it")
 
@@ -174,7 +176,8 @@ def whole(path: Path) -> Iterator[Path]:
     missing, even if two processes write it, and after a power failure.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")  # see owner
+    # `owner` parses this name.
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
         yield draft
         settle(draft)

@@ -90,7 +90,7 @@ def _sweeps(folder: Path, manifest: Mapping[str, Any]) -> list[Sweep]:
     cells: dict[tuple[str, str], list[Numbers]] = {}
     for values, summary in _runs(folder, manifest):
         words = [str(_word(value)) for value in values.values()] or ["the scenario"]
-        # The last axis across, all others down.
+        # The values of the last axis are columns, those of all others rows.
         row, column = (", ".join(words[:-1]), words[-1]) if len(words) > 1 else (words[0], "")
         cells.setdefault((row, column), []).append(summary)
     rows = list(dict.fromkeys(row for row, _ in cells))

@@ -48,7 +48,7 @@ class Laboratory(ThreadingHTTPServer):
             )
         self.folder = folder
         self.token = secrets.token_urlsafe(16)
-        # The files are listed once, at the start: what appears in the folder later is not served.
+        # The files are listed once, at the start: files that are added later are not served.
         self.page = {p.name: p for p in page.iterdir() if p.is_file() and not p.is_symlink()}
         self.controls = {f"control-{i}.wasm": path for i, path in enumerate(controls)}
         self.page |= self.controls

@@ -83,7 +83,7 @@ def quantiles(histogram: Histogram) -> Quantiles:
     """Number, mean, and quantiles (at `KNOTS`) of a histogram of whole numbers."""
     low, high, count = np.array(histogram["buckets"], dtype=float).T
     above = np.cumsum(count)
-    # The bucket that contains the value of this rank, and the bucket's middle.
+    # Each rank is mapped to the middle of the bucket that contains it.
     rank = np.clip(np.ceil(KNOTS * above[-1]), 1, above[-1])
     middle = np.floor((low + high) / 2)[np.searchsorted(above, rank)]
     return {

@@ -52,7 +52,7 @@ def settings(folder: Path = SETTINGS) -> dict[str, Any]:
             found[field] = (value != 0) is on
     for field, name in _COUNTS.items():
         value = _number(folder / name)
-        # A kernel before 6.5 has no linear timeouts: the number is 0.
+        # A kernel before 6.5 has no linear SYN timeouts: their number is 0.
         if value is not None or field == "syn_linear":
             found[field] = value or 0
     for field, name in _TIMES.items():
@@ -62,10 +62,11 @@ def settings(folder: Path = SETTINGS) -> dict[str, Any]:
     found["comp_sack_rtt_percent"] = FIXED_PERCENT if percent is None else percent
     linear, retries = found["syn_linear"], _number(folder / "tcp_syn_retries")
     if retries is not None:
-        # `tcp_write_timeout` allows the linear timeouts in addition.
+        # The kernel's `tcp_write_timeout` allows the linear timeouts in addition to
+        # `tcp_syn_retries`.
         found["syn_retries"] = retries + linear
     if found.get("host_cache") is False:
-        found.pop("cache_ssthresh", None)  # without a cache ssthresh is not cached either
+        found.pop("cache_ssthresh", None)  # without a host cache ssthresh is not cached either
     found["recovery"] = _recovery(folder)
     return found
 

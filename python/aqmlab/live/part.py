@@ -26,7 +26,8 @@ def main(words: list[str]) -> int:
     what, *paths = words
     try:
         if what == "hold":
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the program in the foreground
+            # Ctrl-C is meant for the program in the foreground.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
             sys.stdin.buffer.read()
         elif what == "users":
             _core.live_users(Path(paths[0]).read_text("utf-8"))
@@ -59,7 +60,7 @@ def _hand_out(path: Path, answer: dict[str, Any]) -> None:
     try:
         raw.write(path, answer)
     except OSError as error:
-        os.truncate(path, 0)  # an incomplete result is useless, and the error needs room
+        os.truncate(path, 0)  # frees the space of the incomplete result for the error
         reason = (error.strerror or str(error)).lower()
         raise _core.LiveError(
             f"what it measured cannot be written to {tempfile.gettempdir()} ({reason}): "

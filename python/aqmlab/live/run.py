@@ -217,7 +217,7 @@ def _watch(
             time.sleep(_LOOK_S)
         except KeyboardInterrupt:
             if patient:
-                continue  # it was meant for the program in the foreground
+                continue  # Ctrl-C is meant for the program in the foreground
             raise
         spent = time.monotonic() - began
         if not progress(min(spent, duration_s)):

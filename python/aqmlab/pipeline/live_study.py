@@ -108,7 +108,7 @@ def add(
 
 
 def _report(done: Result) -> StudyDocument:
-    assert done.report is not None  # it was reported
+    assert done.report is not None  # these runs were made with a report
     return done.report
 
 

@@ -31,7 +31,8 @@ VARIANT = FORMS | {
     "from": TEXT | {"description": "a shared axis whose variants stand here"},
     "keep": AXIS["keep"],
 }
-#: Bounds that a row's value may replace, and keys with braces for several bounds.
+#: The bounds of a condition; each may be a name of a row (`$name`), and a key with braces gives
+#: several bounds.
 BOUNDS = ("at_least", "at_most", "above", "below")
 OF_A_ROW = TEXT | {"pattern": r"^\$"}
 SEVERAL_KEYS = {r"\{": ANY}
@@ -113,7 +114,7 @@ def _figures(shared: Schema) -> Schema:
         made = entry(kind.keys, kind.about)
         made["properties"]["kind"] = {"const": kind.name}
         of_kinds.append(made | {"required": ["kind"]})
-    # A key may have another type in another kind.
+    # A key may have different types in different kinds.
     of_another = entry({}, Figure.__doc__ or "")
     del of_another["properties"]["kind"]
     of_another["properties"] |= {name: ANY for kind in kinds for name in kind.keys}

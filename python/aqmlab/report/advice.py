@@ -104,7 +104,7 @@ def described(interval: Sequence[float] | None, row: Shown, sign: str = "") -> s
         return "-"
     mean, _, high = interval
     scale, digits = row["scale"], row["digits"]
-    text = f"{mean * scale:{sign}z,.{digits}f}"  # z: no minus before a zero
+    text = f"{mean * scale:{sign}z,.{digits}f}"  # the format option z avoids a negative zero
     known = high is not None and high == high
     return f"{text} ± {(high - mean) * scale:,.{digits}f}" if known else text
 

@@ -161,7 +161,8 @@ def _claims(result: StudyDocument) -> str | None:
     parts = []
     for verdict, words in ((HOLDS, "Holds here"), (FAILS, "Does not hold")):
         claims = [c for c in result["claims"] if c["verdict"] == verdict and not c.get("revisits")]
-        # The paper's headlines are about the study's question.
+        # Claims that are headlines of the paper come first, since they are about the study's
+        # question.
         claims.sort(key=lambda claim: claim.get("kind") != "headline")
         claim = next((c for c in claims if c.get("deciding")), None)
         if claim is not None:

@@ -29,7 +29,8 @@ def of(result: StudyDocument) -> list[str]:
 
 
 def _advice(result: StudyDocument) -> list[str]:
-    """The study's advice, or why these runs do not support it. Empty if a claim was not judged."""
+    """The study's advice, or why these runs do not support it. Empty if one of its claims was not
+    evaluated."""
     advice = result.get("advice")
     if not advice:
         return []

@@ -91,7 +91,7 @@ def queue(value: object) -> list[str]:
     described = given.get("aqm", "")
     name = "drop-tail" if described == "droptail" else str(described)
     if isinstance(described, Mapping):
-        name = str(described.get("name", ""))  # of the user's own
+        name = str(described.get("name", ""))  # the table of a user's own discipline
     choice = given.get("preset") or given.get("profile")
     lines = [f"{name}, {choice}" if choice else name]
     details = []

@@ -76,7 +76,7 @@ class Cluster:
         batch = _Batch(self._client, self._name, scenarios, board, keep)
         saved: dict[int, Future[T]] = {}
         failed: list[Future[T]] = []
-        room = threading.Semaphore(AHEAD * SAVERS)  # bounds the runs held in memory
+        room = threading.Semaphore(AHEAD * SAVERS)  # limits the number of finished runs in memory
 
         def note(place: int, future: Future[T]) -> None:
             room.release()
@@ -144,7 +144,7 @@ class _Batch:
     def stop(self) -> None:
         """Cancels all submitted tasks and ends `outcomes`."""
         self._stopped = True
-        with contextlib.suppress(Exception):  # the scheduler may be gone
+        with contextlib.suppress(Exception):  # the scheduler may have ended
             self._client.cancel(list(self._tasks))
 
     def _hand_out(self, waiting: deque[int], running: Any) -> None:
@@ -328,7 +328,7 @@ def _missed(client: Client, on: str) -> Iterator[None]:
     """Prints a line if no worker connects for a long time."""
 
     def notify() -> None:
-        with contextlib.suppress(Exception):  # the cluster may be closing
+        with contextlib.suppress(Exception):  # the cluster may be shutting down
             if not threads(client):
                 say(
                     f"no worker of {on} has come for {WORKER_S:.0f} s: runs wait; look whether its "

@@ -75,7 +75,7 @@ class Contents:
                 os.link(draft, path)
             except FileExistsError:
                 pass
-            except OSError:  # a file system without hard links
+            except OSError:  # the file system has no hard links
                 draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
@@ -102,7 +102,8 @@ class Contents:
         if not isinstance(identity, str) or not re.fullmatch(r"[0-9a-f]{32}", identity):
             return None
         contents = cls(folder, identity, lines[1:])
-        with contextlib.suppress(OSError, StoreError):  # the folder may be read-only
+        # The list cannot be rewritten in a read-only folder.
+        with contextlib.suppress(OSError, StoreError):
             contents._rewrite()
         return contents
 
@@ -159,7 +160,7 @@ class Contents:
     def read(self, path: str) -> bytes:
         """A file's content; raises `Damaged` if it differs from what was written."""
         if self._digest(path) == _UNKNOWN:
-            read_sealed(self.folder / path)  # it carries its own hash
+            read_sealed(self.folder / path)  # checks the file by the hash that it contains
             return read(self.folder / path)
         place = self.folder / path
         try:

@@ -156,7 +156,7 @@ class Laboratory:
         results = self._known(runs, canonical, keys)
         missing = _in_order(runs, canonical, results)
         captures = _captures(self.capture, runs)
-        # Live runs, and runs without a folder, keep all tables: no later run can make them.
+        # Live runs, and runs without a folder, keep all tables, since these cannot be made again.
         again = self.store is not None and self.simulate is None
         keep = [runs[i].keep if again else None for i in missing]
 

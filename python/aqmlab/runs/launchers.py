@@ -57,7 +57,8 @@ def _slurm(jobs: int) -> Iterator[Any]:
 
     settings = "jobqueue.slurm in ~/.config/dask/jobqueue.yaml"
     try:
-        jobqueue.SLURMCluster.job_cls("")  # finds wrong settings first
+        # Raises an error for wrong settings before anything starts.
+        jobqueue.SLURMCluster.job_cls("")
         with _patient():
             cluster = jobqueue.SLURMCluster(processes=1, silence_logs=logging.CRITICAL)
     except (ValueError, RuntimeError) as error:
@@ -72,7 +73,7 @@ def _slurm(jobs: int) -> Iterator[Any]:
             ) from error
 
         async def again() -> None:
-            with contextlib.suppress(OSError, RuntimeError):  # tried again later
+            with contextlib.suppress(OSError, RuntimeError):  # the next call tries again
                 await _submit(cluster, jobs)
 
         requested = PeriodicCallback(again, 1000 * JOBS_S)
@@ -94,7 +95,7 @@ async def _submit(cluster: Any, jobs: int) -> None:
         await cluster
     finally:
         for name, job in list(cluster.workers.items()):
-            if job.job_id is None:  # was not taken
+            if job.job_id is None:  # Slurm did not accept this job
                 job.status = Status.failed
                 del cluster.workers[name]
 
@@ -131,9 +132,9 @@ def _kubernetes(workers: int) -> Any:
         status = getattr(getattr(error, "response", None), "status_code", None)
         for begun in [one for one in operator.KubeCluster._instances if one.name == name]:
             with contextlib.suppress(Exception):
-                if status != 404:  # no such resource at all
+                if status != 404:  # 404 means that Kubernetes has no such resource
                     begun.close(timeout=10)
-            begun.shutdown_on_close = False  # by Dask, when this process ends
+            begun.shutdown_on_close = False  # else Dask would shut it down when this process ends
         raise _refused(error, status) from error
 
 

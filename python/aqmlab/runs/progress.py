@@ -171,7 +171,7 @@ class Lines(Progress):
         super().__init__(clock)
 
     def _open_display(self) -> None:
-        # The first line comes after a while, so that short work stays silent.
+        # The first line is printed after some time, so that short work prints nothing.
         self._last = self._clock()
 
     def _show(self) -> None:
@@ -295,7 +295,7 @@ def _in_notebook() -> bool:
 def for_stream(stream: IO[str] | None = None) -> Progress:
     """A bar on a terminal, lines elsewhere."""
     target: IO[str] | None = sys.stderr if stream is None else stream
-    if target is None:  # a program without a console
+    if target is None:  # the program has no console
         return Progress()
     return Bar(target) if target.isatty() else Lines(target)
 

@@ -147,7 +147,7 @@ def simulate(
     done = outcome(raw)
     packets = done.summary.get("data_packets")
     done.summary["wall_s"] = wall
-    # The calling thread computes the run, except with a user's own code, which runs in a child.
+    # CPU time is that of the calling thread, which computes the run, except with a user's own code.
     done.summary["cpu_s"] = None if source.tables(scenario) else time.thread_time() - busy
     done.summary["data_packets_per_wall_s"] = packets / wall if packets and wall > 0 else None
     return done

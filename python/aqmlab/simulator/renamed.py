@@ -14,8 +14,9 @@ from typing import Any
 from aqmlab.errors import Renamed
 
 FORMER: Mapping[str, str] = {
-    "wait_mean_s": "queue_delay_mean_s",  # since 0.1; to be removed in the next version but one
-    "drops_again": "retransmissions_dropped",  # since 0.1
+    # Renamed in 0.1; to be removed in the next version but one.
+    "wait_mean_s": "queue_delay_mean_s",
+    "drops_again": "retransmissions_dropped",  # renamed in 0.1
 }
 """Former names and the names in force."""
 

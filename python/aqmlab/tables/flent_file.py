@@ -63,7 +63,7 @@ def measured(run: FinishedRun) -> dict[str, tuple[np.ndarray, np.ndarray]]:
             sent, trips = pings["sent_ns"][own] / 1e9, 1e3 * pings["rtt_s"][own]
             kept = np.isfinite(trips)
             found[name] = (sent[kept], trips[kept])
-        elif f"{name}.goodput_bytes" in seconds:  # only users of network tests have it
+        elif f"{name}.goodput_bytes" in seconds:  # other groups have no such column
             bits = 8e-6 * seconds[f"{name}.goodput_bytes"].astype(float)
             busy = np.nonzero(bits)[0]
             kept = slice(busy[0], busy[-1] + 1) if len(busy) else slice(0)

@@ -57,7 +57,7 @@ def numbers(summary: Numbers, prefix: str = "") -> Flat:
     for name, value in summary.items():
         if not prefix and name in MACHINES:
             continue
-        if type(value) is float:  # most are
+        if type(value) is float:  # the most frequent case is tested first
             flat[prefix + name] = value if math.isfinite(value) else None
         elif isinstance(value, Mapping):
             flat.update(numbers(value, f"{prefix}{name}."))

@@ -120,7 +120,7 @@ def _is_number(value: object) -> TypeGuard[float]:
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # a whole number with hundreds of digits
+    except OverflowError:  # math.isfinite fails for an integer of hundreds of digits
         return False
 
 

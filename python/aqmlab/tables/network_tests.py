@@ -144,7 +144,7 @@ def _speed_test(run: FinishedRun, groups: Mapping[str, Traffic]) -> dict[str, fl
             UP: (up[0] + SETTLES_S, up[1]),
         }.items()
     }
-    if not trips[IDLE]:  # without an idle phase: the smallest sample
+    if not trips[IDLE]:  # a method without an idle phase uses its smallest sample
         trips[IDLE] = [min(_round_trips(run, down[0], up[1]), default=math.nan)]
     own: dict[str, float | str] = {
         "download_bits_per_s": _throughput(run, DOWN, down),
@@ -224,7 +224,8 @@ def _loaded(run: FinishedRun) -> float:
     """The trimmed mean round trip of the load-generating connections, each by its samples."""
     by_group = run.summary.get("tcp_rtt_by_group", {})
     found = [of for name, of in by_group.items() if _is_load(name)]
-    found = [of for of in found if of["trimmed_mean_s"] is not None]  # one sample has none
+    # A single sample has no trimmed mean.
+    found = [of for of in found if of["trimmed_mean_s"] is not None]
     samples = sum(of["samples"] for of in found)
     weighed = math.fsum(of["samples"] * of["trimmed_mean_s"] for of in found)
     return weighed / samples if samples else math.nan

@@ -60,7 +60,7 @@ def _rows(path: Path) -> list[Row]:
         {column(name): (value or "").strip() for name, value in row.items() if name is not None}
         for row in found
     ]
-    if separator == ";":  # then a comma is the decimal point
+    if separator == ";":  # if semicolons separate columns, a comma is the decimal point
         rows = [{k: re.sub(r"(?<=\d),(?=\d)", ".", v) for k, v in row.items()} for row in rows]
     return [row for row in rows if any(row.values())]
 

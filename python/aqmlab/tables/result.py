@@ -201,7 +201,7 @@ class Result:
             )
             for run, frame in zip(self.runs, frames, strict=True)
         ]
-        # Relaxed, since queue samples may have two bytes in one run and four in another.
+        # Types are relaxed, since queue samples may have two bytes in one run and four in another.
         return pl.concat(labelled, how="vertical_relaxed")
 
     def statistics(self) -> pl.DataFrame:

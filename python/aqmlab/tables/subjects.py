@@ -165,7 +165,7 @@ def of_kind(kind: Kind, runs: Sequence[FinishedRun]) -> dict[str, dict[str, list
         if columns:
             found[name] = columns
     if len(found) == 2:
-        found.pop(ALL, None)  # the other row holds these numbers
+        found.pop(ALL, None)  # with a single group the row of all repeats its numbers
     return found
 
 

@@ -106,7 +106,7 @@ def _device(those: list[Seen]) -> Device | None:
     classes = {one.handle: one for one in those if one.is_class}
     all_seen = [one for one in those if not one.is_class]
     leaves = [one for one in all_seen if one.kind not in _NO_LEAVES]
-    # The queues below cake_mq belong to it.
+    # The queues below cake_mq are parts of it, not queues of their own.
     leaves = [one for one in leaves if one.kind == "cake_mq"] or leaves
     if not leaves:
         return None

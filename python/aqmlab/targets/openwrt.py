@@ -147,8 +147,8 @@ def _options(lane: Lane) -> dict[str, str]:
     if "limit_bytes" in given and lane.entry.name == "bfifo":
         said = {f"{short}limit": str(round(given["limit_bytes"]))}
     if "target" in given:
-        # Without this SQM would set another target below 4 Mbit/s, and one that tc refuses for
-        # fq_pie.
+        # The target is always written: SQM's own default differs below 4 Mbit/s, and tc refuses it
+        # for fq_pie.
         said[f"{short}target"] = f"{round(given['target'] * 1e6)}us"
     if "ecn" in given:
         said[f"{long}_ecn"] = "ECN" if given["ecn"] else "NOECN"

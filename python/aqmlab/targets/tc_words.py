@@ -74,7 +74,7 @@ COUNT = Kind(
 BYTES = Kind(lambda value, _: str(round(value)), lambda text, _: round(_split(text, SIZES, "size")))
 TIME = Kind(_time, lambda text, _: _split(text, TIMES, "time"))
 MILLISECONDS = Kind(
-    # Written without a unit, printed with one.
+    # Such times are written without a unit, and printed with one.
     lambda value, _: str(round(value * 1e3)),
     lambda text, _: _split(text, {**TIMES, "": 1e-3}, "time"),
 )

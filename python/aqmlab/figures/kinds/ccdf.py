@@ -76,7 +76,8 @@ def draw(
     looks = pens((c["label"] for c in curves), data.get("known", ()))
     for index, (curve, pen) in enumerate(zip(curves, looks, strict=True)):
         share = np.asarray(curve["share"], dtype=float)
-        keep = slice(0, int(np.sum(share >= bottom)))  # shares fall: a prefix
+        # Shares decrease, so that the points to keep come first.
+        keep = slice(0, int(np.sum(share >= bottom)))
         x = np.asarray(curve["x_ms"], dtype=float)[keep]
         if len(x):
             draw_curve(axes, x, share[keep], curve, pen, (index, len(curves)))

@@ -55,7 +55,7 @@ def _draw(below, above, variable: dict, index: int) -> None:
     below.plot(np.r_[x[0], x], 100 * np.r_[0.0, p], drawstyle=how, **line)
     tail = np.r_[x[0], x], np.r_[1.0, 1.0 - p]
     x, share = tail if steps else _to_the_end(*tail)
-    # A logarithmic axis has no zero: draw it below the end of the axis.
+    # A logarithmic axis has no zero: zeros are drawn below the end of the axis.
     share = np.maximum(share, LOWEST / 10)
     above.plot(x, share, drawstyle=how, label=variable["name"], **line)
 

@@ -27,7 +27,8 @@ def collect(cells: Cells, *, weight: Literal["responses", "bytes"] = "responses"
     drawn, curves, half = [], [], {}
     for sample in cells.samples():
         found = sample.tables("response_sizes")
-        if not found or not all(t[weight].any() for t in found):  # the others are a biased sample
+        # The other runs alone would be a biased sample.
+        if not found or not all(t[weight].any() for t in found):
             continue
         edges = np.unique(np.concatenate([t["upto_bytes"].astype(float) for t in found]))
         mean, low, high = mean_band([_share(t, weight, edges) for t in found])

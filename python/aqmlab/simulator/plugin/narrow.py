@@ -71,7 +71,7 @@ def modules(loading: Any) -> None:
     def refused(*_: Any, **__: Any) -> Any:
         raise PermissionError("files are out of reach while a program is judged")
 
-    for name in MODULES:  # loaded before files are out of reach
+    for name in MODULES:  # imports modules while files can still be opened
         if name != "aqmlab":
             __import__(name)
     kept = {name: value for name, value in vars(builtins).items() if name not in WITHOUT}

@@ -195,7 +195,7 @@ class Questions:
     def ask(self, function: str, tables: Tables, *args: object) -> Any:
         """Calls a function in the child and returns its result; a child that crashed is replaced at
         the next request."""
-        trust.require(tables)  # before a process is started
+        trust.require(tables)  # refuses programs before a process is started
         with self._lock:
             if self._process is None or self._process.is_over:
                 self.end()

@@ -41,7 +41,8 @@ def write(name: str, language: str, folder: Path, kind: str = "aqm") -> list[Pat
             path.read_text(), name, kind
         )
         for path in sorted(templates.rglob("*"))
-        if path.is_file() and path.parent.name != "__pycache__"  # pip adds compiled files
+        # Pip compiles the Python files that it installs.
+        if path.is_file() and path.parent.name != "__pycache__"
     }
     for place in INTERFACES.get((kind, language), ()):
         written[folder / place] = _interfaces()[Path(place).name]

@@ -72,7 +72,7 @@ def share_of_sizes_faster(a: FinishedRun, b: FinishedRun) -> float:
     Rows in which b has no response do not count as faster.
     """
     mine, theirs = _aligned(_rows(a), _rows(b))
-    faster = mine["mean_s"] < theirs["mean_s"]  # 0 without responses
+    faster = mine["mean_s"] < theirs["mean_s"]  # the mean is 0 in rows without responses
     return float(100 * mine["responses"][faster].sum() / mine["responses"].sum())
 
 
