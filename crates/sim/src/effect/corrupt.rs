@@ -1,5 +1,5 @@
-//! Corruption: a packet goes on, takes its place in every later queue, and its host discards it for
-//! its checksum.
+//! Corruption: a packet goes on, takes part in every later queue, and is discarded by its host
+//! because its checksum is wrong.
 
 use packet::params::{Field, Kind, Value};
 use packet::units::Unit;

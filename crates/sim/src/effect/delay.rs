@@ -67,7 +67,8 @@ struct Delay {
     shape: Shape,
     number: Correlated,
     order: Order,
-    /// Share and gap of packets that are not delayed, and how many were since the last one.
+    /// Share and gap of packets that are not delayed, and the number of delayed ones since the last
+    /// of them.
     reorder: Option<(f64, u64)>,
     counter: u64,
 }

@@ -39,11 +39,11 @@ struct DelayWalk {
     step: f64,
     tick: u64,
     order: Order,
-    /// The delay, s, and when it moves next; none before the first packet.
+    /// The delay, s, and the time of its next step, ns; `None` before the first packet.
     at: Option<(f64, u64)>,
 }
 
-/// After this number of ticks without a packet the delay is anywhere between its ends.
+/// Number of ticks without a packet after which the delay is drawn anew between its ends.
 const FORGOTTEN: u64 = 100_000;
 
 impl DelayWalk {
@@ -67,7 +67,7 @@ impl DelayWalk {
         self.min + rng.uniform() * (self.max - self.min)
     }
 
-    /// Back from beyond an end, as often as it takes.
+    /// Reflects a delay beyond an end back into the range, as often as needed.
     fn turned(&self, delay: f64) -> f64 {
         let width = self.max - self.min;
         let folded = math::fabs(delay - self.min) % (2.0 * width);

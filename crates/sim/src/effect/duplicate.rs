@@ -1,4 +1,4 @@
-//! Duplication.
+//! Duplication of packets.
 
 use packet::params::{Field, Value};
 use packet::{About, Rng};

@@ -1,4 +1,4 @@
-//! netem's slots: packets that come behind the line gather, and go on together.
+//! netem's slots: packets gather behind the line, and go on together.
 
 use packet::params::{BadParams, Field, Kind, Value};
 use packet::units::Unit;
@@ -73,7 +73,7 @@ impl NetemSlot {
 
 impl Effect for NetemSlot {
     fn pass(&mut self, packet: &mut Passing, rng: &mut Rng) {
-        // It is looked at when it comes, or when the packet before it has gone.
+        // The packet is considered when it arrives, or when the packet before it has gone on.
         let seen = packet.at.max(self.last);
         if self.next < packet.at {
             self.next_slot(seen, rng);

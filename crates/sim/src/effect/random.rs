@@ -2,9 +2,9 @@
 
 use packet::Rng;
 
-/// Numbers in [0, 1): each is the last one's share `rho` and a fresh one's rest
-/// (`get_crandom` in Linux's sch_netem.c). Their mean is 1/2, their variance
-/// (1 - rho) / (1 + rho) / 12, so that they are uniform only at 0.
+/// Random numbers in [0, 1): each is `rho` times the last number plus 1 - `rho` times a fresh one
+/// (`get_crandom` in Linux's sch_netem.c). Their mean is 1/2, their variance (1 - rho) / (1 + rho)
+/// / 12, so that they are uniform only at 0.
 #[derive(Clone, Debug)]
 pub struct Correlated {
     rho: f64,
@@ -17,7 +17,7 @@ impl Correlated {
         Correlated { rho, last: None }
     }
 
-    /// The next one.
+    /// The next random number.
     pub fn next(&mut self, rng: &mut Rng) -> f64 {
         if self.rho == 0.0 {
             return rng.uniform();
@@ -36,7 +36,7 @@ impl Correlated {
 
 /// A standard normal number.
 pub fn normal(rng: &mut Rng) -> f64 {
-    // A number in (0, 1): the quantile is infinite at 0.
+    // The uniform number lies in (0, 1), because the quantile is infinite at 0.
     let u = (rng.uniform() + 0.5 / 9_007_199_254_740_992.0).min(1.0 - f64::EPSILON / 2.0);
     traffic::distribution::normal::quantile(u)
 }

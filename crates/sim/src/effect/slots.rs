@@ -109,7 +109,7 @@ fn build(given: &Given) -> Result<Built, BadParams> {
 
 #[derive(Clone, Copy, Debug)]
 enum Slot {
-    /// A share of its period.
+    /// A slot that lasts for this share of its period.
     Share(f64),
     /// A slot of this length, ns.
     Nanos(u64),

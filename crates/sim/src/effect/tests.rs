@@ -1,5 +1,5 @@
-//! What effects do, against theory: a million draws each, of one fixed seed. A bound is that of 4.9
-//! standard errors, so that one comparison is wrong by chance once in a million; there are some 40.
+//! Tests of effects against theory, with a million draws each from one fixed seed. A bound is 4.9
+//! standard errors, so that one comparison in a million fails by chance; there are some 40.
 
 mod service;
 
@@ -57,7 +57,7 @@ fn t(text: &str) -> Raw {
     Raw::Text(text.to_owned())
 }
 
-/// What becomes of packets of 1,500 B, `every` ns apart.
+/// Passes packets of 1,500 B, `every` ns apart, through an effect.
 fn passed(effect: &mut dyn Effect, count: usize, every: u64) -> Vec<Passing> {
     let mut rng = Rng::named(46, "packets");
     let one = |i: usize| {
@@ -115,7 +115,7 @@ fn independent_loss_has_its_share_and_no_memory() {
 
 #[test]
 fn gilbert_and_elliotts_bursts_are_geometric() {
-    // Of the bad state's stationary share p / (p + r) half is lost, of the good one's 0.1 %.
+    // In the bad state, whose stationary share is p / (p + r), half is lost, in the good one 0.1 %.
     let settings = [("p", n(0.02)), ("r", n(0.25)), ("loss_bad", n(0.5)), ("loss_good", n(0.001))];
     let packets = passed(&mut *of_packets("gilbert-elliott", &settings, &[]), DRAWS, MS);
     let bad = 0.02 / 0.27;
@@ -232,7 +232,7 @@ fn netems_reordering_sends_one_of_a_gap_ahead() {
     let packets = passed(&mut *of_packets("delay", &settings, &[]), DRAWS, MS);
     let ahead: Vec<usize> =
         packets.iter().enumerate().filter(|(_, p)| p.at == p.now).map(|(i, _)| i).collect();
-    // Four are delayed for sure, then each goes ahead with a chance of a quarter.
+    // Four packets are delayed for sure, then each goes ahead with a probability of a quarter.
     assert!(ahead.windows(2).all(|pair| pair[1] - pair[0] >= 5));
     let trials: usize = ahead.windows(2).map(|pair| pair[1] - pair[0] - 4).sum();
     assert_share(ahead.len() - 1, trials, 0.25, "ahead");

@@ -7,9 +7,9 @@ use packet::Instant;
 pub struct Timed {
     /// Begin of each step in ns, in order; the first is 0.
     pub starts: Vec<u64>,
-    /// The value of each.
+    /// Value of each step.
     pub values: Vec<f64>,
-    /// After which time the table begins anew, ns.
+    /// Time after which the table begins anew, ns, if it does.
     pub period: Option<u64>,
 }
 
@@ -17,7 +17,7 @@ impl Timed {
     /// Steps of (begin in ns, value).
     ///
     /// # Errors
-    /// A sentence: there is none, the first is not at 0, or they do not follow each other.
+    /// A sentence, if there is no step, if the first is not at 0, or if the steps are not in order.
     pub fn new(rows: &[(u64, f64)], period: Option<u64>) -> Result<Timed, String> {
         let seconds = |nanos: u64| nanos as f64 / 1e9;
         let Some(first) = rows.first() else { return Err("the list is empty; give a step".into()) };
@@ -38,10 +38,10 @@ impl Timed {
         Timed { starts, values, period: None }.repeated(period)
     }
 
-    /// This table, begun anew after `period` ns.
+    /// This table, which begins anew after `period` ns.
     ///
     /// # Errors
-    /// A sentence: the period is not longer than the last begin.
+    /// A sentence, if the period does not end after the last step's begin.
     pub fn repeated(self, period: Option<u64>) -> Result<Timed, String> {
         let last = self.starts.last().copied().unwrap_or(0);
         match period {
@@ -54,7 +54,7 @@ impl Timed {
         }
     }
 
-    /// The value at `at`.
+    /// The value of the step at `at`.
     pub fn at(&self, at: Instant) -> f64 {
         let at = self.period.map_or(at.nanos(), |period| at.nanos() % period);
         let after = self.starts.partition_point(|start| *start <= at);

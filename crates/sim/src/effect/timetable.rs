@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 /// Later than every run ends.
 pub const FAR: u64 = 1 << 62;
 
-/// The open times of a line, the same whatever its traffic is.
+/// The times at which a line is open, which do not depend on its traffic.
 pub trait Timetable: Send + Sync {
     /// The open interval (ns) that contains `at`, or else the first one after it: its begin, not
     /// before `at`, and its end. Calls come in the order of time.
     fn open(&mut self, at: u64) -> (u64, u64);
 
-    /// As it was before its first call.
+    /// This timetable in its state before the first call.
     fn fresh(&self) -> Box<dyn Timetable>;
 }
 
@@ -21,7 +21,7 @@ impl std::fmt::Debug for dyn Timetable {
     }
 }
 
-/// Open whenever all of several are.
+/// A timetable that is open whenever all of several are.
 #[derive(Debug)]
 pub struct All(pub Vec<Box<dyn Timetable>>);
 
@@ -40,7 +40,7 @@ impl All {
             for each in &mut self.0 {
                 let (begin, end) = each.open(from);
                 if begin > from {
-                    // What was found of the others holds no more.
+                    // The ends that were found for the other timetables are no longer valid.
                     (from, to, moved) = (begin, FAR, true);
                     break;
                 }
@@ -58,7 +58,8 @@ impl All {
 pub struct Drawn<D> {
     draw: D,
     fresh: D,
-    /// Begin and end of those that are not over, ns, and of one more.
+    /// Begin and end of the closed intervals that are drawn and not over, ns; at least the last one
+    /// drawn is kept.
     closed: VecDeque<(u64, u64)>,
 }
 
@@ -69,7 +70,7 @@ pub trait Draw: Clone + Send + Sync + 'static {
 }
 
 impl<D: Draw> Drawn<D> {
-    /// Intervals of which none is drawn yet.
+    /// Closed intervals to be drawn by `draw`.
     pub fn new(draw: D) -> Self {
         Drawn { fresh: draw.clone(), draw, closed: VecDeque::new() }
     }

@@ -1,5 +1,5 @@
-//! Lines whose rate changes while a run lasts: what a packet needs is taken from the capacity that
-//! the line offers over time, so a packet under way when the rate changes goes on at the new one.
+//! Lines whose rate changes during a run: what a packet needs is taken from the line's capacity
+//! over time, so that a packet that is being sent when the rate changes goes on at the new rate.
 //!
 //! A line gets its packets in the order in which it sends them, with the instants at which their
 //! transmissions begin. Both forms of a port know these, so both get equal times.
@@ -17,8 +17,8 @@ pub use opportunities::{BYTES as OPPORTUNITY_BYTES, Listed, Opportunities, Sched
 pub use steps::Steps;
 pub use walk::{Walk, WalkSettings};
 
-/// Later than every run ends, and early enough that delays may be added to it: when a line that has
-/// no capacity left for a packet is said to have sent it.
+/// The time, ns, at which a packet counts as sent if the line has no capacity left for it: later
+/// than every run ends, and early enough that delays may be added.
 const FAR: u64 = 1 << 62;
 
 /// A line's capacity over time.
@@ -26,7 +26,7 @@ const FAR: u64 = 1 << 62;
 pub enum Changing {
     /// A rate that is constant between steps.
     Steps(Measured<Steps>),
-    /// Instants at which up to 1,500 bytes leave.
+    /// Instants at which up to 1,500 bytes, or a given number, leave.
     Opportunities(Measured<Opportunities>),
     /// A rate by steps, of a line that is closed at times.
     Gated(Measured<Gated>),
@@ -41,12 +41,12 @@ pub struct Measured<T> {
 }
 
 impl Changing {
-    /// A rate by steps.
+    /// A line whose rate changes by steps.
     pub fn steps(of: Steps, window: Window) -> Self {
         Changing::Steps(Measured { of, window, used: 0 })
     }
 
-    /// Opportunities.
+    /// A line that sends at opportunities.
     pub fn opportunities(of: Opportunities, window: Window) -> Self {
         Changing::Opportunities(Measured { of, window, used: 0 })
     }
@@ -87,7 +87,7 @@ impl Changing {
         })
     }
 
-    /// What was offered in the measured interval, and the share of it that was used.
+    /// Capacity in the measured interval, and the share of it that was used.
     pub fn measured(&mut self) -> Capacity {
         let (bits, used, window) = match self {
             Changing::Steps(steps) => {

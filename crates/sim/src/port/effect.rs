@@ -1,5 +1,5 @@
-//! A place on a packet's route at which an effect acts ([`crate::effect`]). It has no queue: a packet
-//! goes on at once, later, or not at all.
+//! An element of a packet's route at which an effect acts ([`crate::effect`]). It has no queue: a
+//! packet goes on at once, later, or not at all.
 
 use packet::{Instant, Rng};
 use record::{Meter, Window};
@@ -9,11 +9,11 @@ use crate::effect::{Effect, Fate, Passing};
 /// What an effect did to packets in the measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EffectCounts {
-    /// Packets that came.
+    /// Packets that reached the effect.
     pub packets: u64,
     /// Packets that were lost.
     pub lost: u64,
-    /// Packets that got CE.
+    /// Packets that the effect marked with CE.
     pub marked: u64,
     /// Copies that were sent behind packets.
     pub copied: u64,
@@ -48,18 +48,19 @@ pub struct EffectPort {
     counts: EffectCounts,
     held: Vec<Held>,
     released: Vec<u32>,
-    /// It stays empty: what an effect does is in `counts`.
+    /// A meter that stays empty: what an effect does is in `counts`.
     meter: Meter,
 }
 
 impl EffectPort {
-    /// A place for `effect`, which counts what happens in `window`.
+    /// An element with `effect`, which counts packets in the measured interval `window`.
     pub fn new(effect: Box<dyn Effect>, rng: Rng, window: Window, meter: Meter) -> Self {
         let (held, released) = (Vec::new(), Vec::new());
         EffectPort { effect, rng, window, counts: EffectCounts::default(), held, released, meter }
     }
 
-    /// A packet comes: what becomes of it. Held packets that it passes are then released.
+    /// A packet reaches the effect, which decides its fate. Held packets that enough others have
+    /// passed are then released.
     pub fn pass(&mut self, id: u32, packet: &mut Passing) {
         let ecn = packet.ecn;
         self.effect.pass(packet, &mut self.rng);
@@ -95,7 +96,7 @@ impl EffectPort {
         }
     }
 
-    /// Releases those that are held until `now` at the latest.
+    /// Releases the packets that may not be held longer than until `now`.
     pub fn release(&mut self, now: Instant) {
         let released = &mut self.released;
         self.held.retain(|held| {
@@ -106,20 +107,20 @@ impl EffectPort {
         });
     }
 
-    /// A packet that was released and has not gone on yet, the first one first.
+    /// Removes and returns the handle of a released packet, the first released one first.
     pub fn take_released(&mut self) -> Option<u32> {
         (!self.released.is_empty()).then(|| self.released.remove(0))
     }
 
-    /// What it has done in the measured interval.
+    /// Counters of the effect in the measured interval.
     pub fn counts(&self) -> &EffectCounts {
         &self.counts
     }
-    /// The empty meter.
+    /// The meter, which stays empty.
     pub fn meter(&self) -> &Meter {
         &self.meter
     }
-    /// The empty meter.
+    /// The meter, which stays empty.
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }

@@ -9,20 +9,21 @@ use record::{Capacity, DelayClass, Meter, PacketClass, PacketTrace};
 use super::Wire;
 use super::guests::Guests;
 
-/// The explicit form.
+/// A port in the explicit form.
 pub struct ExplicitPort {
     discipline: Box<dyn Discipline>,
     wire: Wire,
     rng: Rng,
     meter: Meter,
-    /// What the device holds, and when each transmission ends; the first is under way.
+    /// Packets in the device, each with the end of its transmission; the first is being
+    /// transmitted.
     device: VecDeque<(Packet, Instant)>,
     reported: Vec<Event>,
     /// Whether gauges are sampled or packets traced.
     watched: bool,
     reads_tcp: bool,
     guests: Guests,
-    /// The last arrival, and whether it was dropped before its `offer` was over.
+    /// Handle of the last arrival, and whether that packet was dropped during its `offer`.
     arriving: u32,
     refused: bool,
 }
@@ -107,9 +108,9 @@ impl ExplicitPort {
         (sent, self.device.front().map(|(_, finish)| *finish))
     }
 
-    /// Hands packets to the device until it has no room or gets none: then the queue's idle time
-    /// begins. If the device was empty, the line has rested until now if that is `fresh`, and the
-    /// answer is when the first transmission will end.
+    /// Hands packets to the device until it is full or the queue gives none, which begins the
+    /// queue's idle time. Returns when the first transmission will end, if the device was empty;
+    /// `fresh` says that the line was idle until now.
     fn serve(
         &mut self,
         now: Instant,
@@ -191,8 +192,8 @@ impl ExplicitPort {
         self.discipline.next_tick()
     }
 
-    /// Runs the discipline's update due at `now`. Returns the end of the transmission that it
-    /// let begin, if it did: a shaper holds packets back although the line rests.
+    /// Runs the discipline's update due at `now`. Returns the end of the transmission that it let
+    /// begin, if it did: a shaper holds packets back although the line is idle.
     pub fn tick(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) -> Option<Instant> {
         self.look_at_gauges(now.nanos());
         self.call(now, lost, |d, cx| d.on_tick(cx));
@@ -233,19 +234,19 @@ impl ExplicitPort {
         }
     }
 
-    /// The meter.
+    /// The meter that counts the port's packets.
     pub fn meter(&self) -> &Meter {
         &self.meter
     }
-    /// What the line offered in the measured interval.
+    /// Capacity of the line in the measured interval.
     pub fn capacity(&mut self) -> Capacity {
         self.wire.capacity()
     }
-    /// The meter, for the driver to finish it or to record what the port does not know.
+    /// The meter, to finish it, or to record what the port itself does not know.
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }
-    /// What waits, in IP bytes.
+    /// Packets that wait, and their IP bytes.
     pub fn backlog(&self) -> Backlog {
         self.wire.ip_bytes(self.discipline.backlog())
     }
@@ -261,7 +262,7 @@ mod tests {
 
     use super::*;
 
-    /// Drops all that arrives, and counts its dequeues.
+    /// A discipline that drops every arrival, and counts the calls of `dequeue`.
     struct Refuses(Arc<AtomicUsize>);
 
     impl Discipline for Refuses {
@@ -277,7 +278,8 @@ mod tests {
         }
     }
 
-    /// RED's average ages from when the queue was found empty: a second dequeue would begin anew.
+    /// RED's average ages from the time at which the queue was found empty; a second call of
+    /// `dequeue` would restart that time.
     #[test]
     fn an_empty_queue_is_not_called_again() {
         let requested = Arc::new(AtomicUsize::new(0));

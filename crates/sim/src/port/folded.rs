@@ -8,19 +8,19 @@ use record::{Capacity, DelayClass, Meter, PacketClass};
 
 use super::Wire;
 
-/// What becomes of a packet offered to a port.
+/// The result of offering a packet to a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
-    /// It will have left the line at this time, marked or not (folded ports).
+    /// The packet will have left the line at this time, marked or not (folded ports).
     Leaves {
-        /// End of its transmission.
+        /// End of the packet's transmission.
         at: Instant,
         /// Whether the queue marked it.
         marked: bool,
     },
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped,
-    /// The port keeps it and will say when it leaves (explicit ports).
+    /// The port keeps the packet, and reports its departure later (explicit ports).
     Kept,
 }
 
@@ -35,16 +35,16 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Its transmission begins at `start`.
+    /// Records that the packet's transmission begins at `start`.
     #[inline(always)]
     fn leaves(&self, start: Instant, meter: &mut Meter) {
         meter.started(start, self.finish, self.arrived, self.bytes, self.flow, self.class);
     }
 }
 
-/// What the device holds, where it takes more than the packet being transmitted.
+/// A device that takes more packets than the one being transmitted.
 struct Device {
-    /// When each transmission ends.
+    /// End of the transmission of each packet in the device.
     ends: VecDeque<Instant>,
     places: usize,
 }
@@ -55,7 +55,7 @@ impl Device {
     }
 }
 
-/// The folded form.
+/// A port in the folded form.
 pub struct FoldedPort {
     gate: Box<dyn Gate>,
     wire: Wire,
@@ -64,10 +64,11 @@ pub struct FoldedPort {
     ring: VecDeque<Waiting>,
     pub(super) backlog: Backlog,
     busy_until: Instant,
-    /// When the transmission that is under way ends; [`Instant::NEVER`] if none is, and behind a device of
-    /// several places.
+    /// End of the transmission that is under way; [`Instant::NEVER`] if there is none, or if the
+    /// device holds several packets.
     ends: Instant,
-    /// Behind a device of one place packets leave the queue when their transmission begins.
+    /// The device, if it holds several packets; without it, packets leave the queue when their
+    /// transmission begins.
     device: Option<Box<Device>>,
     /// Whether the gate knows that the line is idle, or that the device would take a packet.
     pub(super) idle: bool,
@@ -95,7 +96,7 @@ impl FoldedPort {
     }
 
     /// A packet arrives at `packet.arrived`.
-    // In line where packets are sent: to enter and leave a function of this size costs a tenth of it.
+    // Inlined where packets are sent: calling a function of this size costs a tenth of its work.
     #[inline(always)]
     pub fn offer(&mut self, packet: &mut Packet, class: PacketClass) -> Offered {
         let (now, bytes) = (packet.arrived, packet.bytes);
@@ -139,8 +140,8 @@ impl FoldedPort {
         Offered::Leaves { at: finish, marked }
     }
 
-    /// A packet whose transmission ends at `finish` goes to the device, which had been found to take one. If that has room for another,
-    /// it finds the queue empty.
+    /// Moves a packet whose transmission ends at `finish` to the device, which has room for it. If
+    /// the device has room for yet another packet, the queue is found empty.
     #[inline]
     fn hand_over(&mut self, now: Instant, finish: Instant) {
         if let Some(device) = &mut self.device {
@@ -183,8 +184,8 @@ impl FoldedPort {
         self.tick(now);
     }
 
-    /// Serves what began before or at `now`, and the ticks due by then.
-    // Once for each packet: a call would cost as much as what is done most times.
+    /// Serves the transmissions that began up to `now`, and the updates due by then.
+    // Inlined, since it runs for each packet and a call would cost as much as its usual work.
     #[inline(always)]
     pub fn advance(&mut self, now: Instant) {
         if self.device.is_some() {
@@ -207,7 +208,7 @@ impl FoldedPort {
         self.tick(now);
     }
 
-    /// Changes a parameter of the gate at `now`, by which everything was served.
+    /// Changes a parameter of the gate (the discipline) at `now`. Returns whether the gate can.
     pub fn set(&mut self, now: Instant, name: &str, value: f64) -> bool {
         self.advance(now);
         let known = self.gate.set(name, value);
@@ -224,20 +225,20 @@ impl FoldedPort {
         }
     }
 
-    /// What waits, in the bytes that the gate counts.
+    /// The backlog, in the bytes that the gate counts.
     #[inline]
     fn counted(&self) -> Backlog {
         self.wire.counted(self.backlog)
     }
-    /// The meter.
+    /// The meter that counts the port's packets.
     pub fn meter(&self) -> &Meter {
         &self.meter
     }
-    /// What the line offered in the measured interval.
+    /// Capacity of the line in the measured interval.
     pub fn capacity(&mut self) -> Capacity {
         self.wire.capacity()
     }
-    /// The meter, for the driver to finish it or to record what the port does not know.
+    /// The meter, to finish it, or to record what the port itself does not know.
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }

@@ -1,14 +1,14 @@
-//! What a port that has packets pass its disciplines knows of each of them.
+//! What a port remembers of each packet while a discipline holds the packet.
 
 use record::DelayClass;
 
-/// What a port must know of each packet from its arrival on, by its handle: its class, and whether
-/// it arrived in the measured interval and has no mark yet.
+/// For each packet, by its handle: its class, and whether the packet arrived in the measured
+/// interval and has no mark yet.
 #[derive(Default)]
 pub(super) struct Guests(Vec<(DelayClass, bool)>);
 
 impl Guests {
-    /// The packet arrives, within the interval or not.
+    /// A packet arrives; `measured` says whether this is in the measured interval.
     #[inline]
     pub fn set(&mut self, id: u32, class: DelayClass, measured: bool) {
         let place = id as usize;
@@ -18,12 +18,13 @@ impl Guests {
         self.0[place] = (class, measured);
     }
 
-    /// The packet is marked: whether it counts.
+    /// A packet is marked. Returns whether the mark counts: only the first one of a packet that
+    /// arrived in the measured interval does.
     pub fn marked(&mut self, id: u32) -> bool {
         self.0.get_mut(id as usize).is_some_and(|(_, unmarked)| std::mem::take(unmarked))
     }
 
-    /// The class of the packet.
+    /// The class of a packet, which decides with which delays its own is counted.
     #[inline]
     pub fn class(&self, id: u32) -> DelayClass {
         self.0.get(id as usize).map_or_else(DelayClass::default, |(class, _)| *class)

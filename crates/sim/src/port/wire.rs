@@ -59,20 +59,21 @@ impl Wire {
         self.ring
     }
 
-    /// Bytes of its frame that the size of a packet includes, as the discipline sees it.
+    /// Bytes of its frame that the discipline counts in a packet's size, in addition to the IP
+    /// bytes.
     #[inline]
     pub fn header(&self) -> u32 {
         self.header
     }
 
-    /// What waits, as the discipline counts it.
+    /// Converts a backlog in IP bytes to the bytes that the discipline counts.
     #[inline]
     pub fn counted(&self, ip: Backlog) -> Backlog {
         let headers = u64::from(ip.packets) * u64::from(self.header);
         Backlog { bytes: ip.bytes + headers, ..ip }
     }
 
-    /// What waits in IP bytes, where the discipline says `counted`.
+    /// Converts a backlog as the discipline counts it to IP bytes.
     #[inline]
     pub fn ip_bytes(&self, counted: Backlog) -> Backlog {
         let headers = u64::from(counted.packets) * u64::from(self.header);
@@ -91,7 +92,7 @@ impl Wire {
         }
     }
 
-    /// What the line offered in the measured interval, and how much of it was used.
+    /// Capacity of the line in the measured interval, and the share that was used.
     pub fn capacity(&mut self) -> Capacity {
         let constant = |bits_per_s: f64| Capacity { mean_bits_per_s: bits_per_s, used: None };
         match &mut self.pace {

@@ -1,4 +1,4 @@
-//! Copies and corruption, policers, slots, outages.
+//! Tests of copies and corruption, policers, slots and outages.
 
 use super::*;
 
@@ -62,7 +62,8 @@ fn netems_slots_gather_packets() {
         let packets = passed(&mut *of_packets("netem-slot", settings, &[]), count, MS);
         packets.iter().map(|p| p.at.nanos() / MS - 1_000).collect()
     };
-    // The packet of 0 ms begins a slot at 4 ms, at which those until then go; that of 5 ms the next.
+    // The packet at 0 ms begins a slot at 4 ms, in which the packets until then go on; the packet
+    // at 5 ms begins the next slot.
     assert_eq!(ends(&settings, 11), [4, 4, 4, 4, 4, 9, 9, 9, 9, 9, 14]);
     // With two in each slot the rest waits for the next ones, which begin at once.
     let two = [("min_delay", t("4 ms")), ("packets", n(2.0))];
@@ -112,7 +113,7 @@ fn outages_come_as_listed_every_so_often_or_drawn() {
         at = next;
     }
     let share = |x: f64, mean: f64| 1.0 - math::exp(-x / mean);
-    // The first opening may be cut, and is one of a million.
+    // The first open interval may be cut short; it is one of a million.
     for x in [0.1, 0.5, 2.0] {
         assert_quantiles(&open[1..], &[(share(x, 0.75), x)], "open");
         assert_quantiles(&closed[1..], &[(share(x, 0.25), x)], "closed");

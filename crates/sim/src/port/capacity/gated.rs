@@ -3,7 +3,7 @@
 use super::{FAR, Steps};
 use crate::effect::timetable::All;
 
-/// Nanoseconds times bits per second in a byte.
+/// Capacity that a byte needs, in bit/s times ns.
 const PER_BYTE: u128 = 8_000_000_000;
 
 /// A line that sends at the rate of its steps while it is open.
@@ -19,9 +19,9 @@ impl Gated {
         Gated { steps, open }
     }
 
-    /// When `bytes` that begin at `start` have left, and what of the capacity in the interval
-    /// `(from, to)` they took (bit/s times ns). A packet that the line's closing interrupts goes on
-    /// when it opens.
+    /// When `bytes` that begin at `start` have left, and the capacity in the interval `(from, to)`
+    /// that they took (bit/s times ns). A packet that the line's closing interrupts goes on when
+    /// the line opens.
     pub fn end_of(&mut self, start: u64, bytes: u64, (from, to): (u64, u64)) -> (u64, u128) {
         let (mut need, mut at, mut used) = (u128::from(bytes) * PER_BYTE, start, 0);
         loop {
@@ -42,7 +42,7 @@ impl Gated {
         }
     }
 
-    /// What is offered between two instants, bit/s times ns.
+    /// Capacity between two instants, bit/s times ns.
     pub fn offered(&self, from: u64, to: u64) -> u128 {
         let (mut open, mut at, mut sum) = (self.open.clone(), from, 0);
         while at < to {

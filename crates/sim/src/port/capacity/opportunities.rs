@@ -1,34 +1,36 @@
 //! Opportunities to deliver, as a cellular base station grants them and as Mahimahi's link shell
 //! replays them (Netravali et al., USENIX ATC 2015).
 //!
-//! At each opportunity up to 1,500 bytes leave (or as many as the trace says). Several packets may share one, and a packet that
-//! does not fit waits for the next with what is left of it. What no waiting packet takes is lost.
-//! A packet that finds the line at rest is served from the first opportunity after its arrival on:
-//! Mahimahi, too, uses those of an instant up before it takes in what comes at it.
+//! At each opportunity up to 1,500 bytes leave (or another number that the trace gives). Several
+//! packets may share an opportunity, and the rest of a packet that does not fit waits for the next.
+//! Bytes that no waiting packet takes are lost. A packet that finds the line idle is served from
+//! the first opportunity after its arrival on: Mahimahi, too, uses up the opportunities of an
+//! instant before it takes in packets that arrive at that instant.
 
 use super::{FAR, Walk};
 
-/// Bytes of an opportunity, unless a trace says another number.
+/// Bytes of an opportunity, unless a trace gives another number.
 pub const BYTES: u64 = 1_500;
 const NANOS_PER_MS: u64 = 1_000_000;
 
 /// A list of opportunities that begins anew at its end.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// Instants in ns and how many have come before each, in order; equal instants are one entry.
+    /// Instants in ns, each with the number of opportunities before it, in order; equal instants
+    /// are one entry.
     at: Vec<(u64, u64)>,
     count: u64,
     period: u64,
-    /// What leaves at each.
+    /// Bytes that leave at each opportunity.
     bytes: u64,
 }
 
 /// Where opportunities come from.
 #[derive(Clone, Debug)]
 pub enum Schedule {
-    /// A list.
+    /// A list of opportunities.
     Listed(Listed),
-    /// A random walk.
+    /// Opportunities whose rate is a random walk.
     Walk(Box<Walk>),
 }
 
@@ -36,12 +38,12 @@ pub enum Schedule {
 #[derive(Clone, Debug)]
 pub struct Opportunities {
     schedule: Schedule,
-    /// Bytes of each.
+    /// Bytes that leave at each opportunity.
     bytes: u64,
-    /// How many of the list have been used or passed.
+    /// Number of opportunities of the list that have been used or passed.
     passed: u64,
     next: u64,
-    /// When the last used one was, and how many bytes it can still take.
+    /// Time of the last used opportunity, and the bytes that it can still take.
     last: u64,
     left: u64,
 }
@@ -50,7 +52,7 @@ impl Listed {
     /// Opportunities at these milliseconds, in order; the list begins anew at the last.
     ///
     /// # Errors
-    /// A sentence: there is none, they are not in order, or all are at 0.
+    /// A sentence, if there is no opportunity, if they are not in order, or if all are at 0.
     pub fn new(milliseconds: &[u64]) -> Result<Listed, String> {
         if let Some(pair) = milliseconds.windows(2).find(|pair| pair[0] > pair[1]) {
             return Err(format!(
@@ -76,7 +78,7 @@ impl Listed {
         Ok(Listed { at, count, period, bytes: BYTES })
     }
 
-    /// These, with another number of bytes at each.
+    /// This list, with another number of bytes at each opportunity.
     #[must_use]
     pub fn of_bytes(self, bytes: u64) -> Listed {
         Listed { bytes, ..self }
@@ -87,7 +89,7 @@ impl Listed {
         (self.count * self.bytes * 8) as f64 / (self.period as f64 / 1e9)
     }
 
-    /// When the opportunity of this number is, counted from 0.
+    /// Time, ns, of the opportunity with this number, counted from 0.
     fn time(&self, number: u64) -> u64 {
         let (rounds, within) = (number / self.count, number % self.count);
         let place = self.at.partition_point(|(_, before)| *before <= within) - 1;
@@ -95,7 +97,7 @@ impl Listed {
         at.min(u128::from(FAR)) as u64
     }
 
-    /// How many there are at or before `at`.
+    /// Number of opportunities at or before `at`.
     fn until(&self, at: u64) -> u64 {
         let (rounds, within) = (at / self.period, at % self.period);
         let place = self.at.partition_point(|(time, _)| *time <= within);
@@ -105,7 +107,7 @@ impl Listed {
 }
 
 impl Opportunities {
-    /// A line that rests.
+    /// An idle line.
     pub fn new(mut schedule: Schedule) -> Self {
         let (bytes, next) = match &mut schedule {
             Schedule::Listed(list) => (list.bytes, list.time(0)),
@@ -122,7 +124,7 @@ impl Opportunities {
         };
     }
 
-    /// Passes what lies at or before `at`.
+    /// Passes the opportunities at or before `at`.
     fn pass(&mut self, at: u64) {
         if let Schedule::Listed(list) = &self.schedule {
             self.passed = self.passed.max(list.until(at));
@@ -133,8 +135,8 @@ impl Opportunities {
         }
     }
 
-    /// When `bytes` that begin at `start` have left; `used` is called with what each opportunity
-    /// carried.
+    /// When `bytes` that begin at `start` have left; `used` is called with the time of each
+    /// opportunity and the bytes that it carried.
     pub fn end_of(
         &mut self,
         start: u64,

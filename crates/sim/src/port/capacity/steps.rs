@@ -2,31 +2,32 @@
 
 use super::FAR;
 
-/// Nanoseconds times bits per second in a byte.
+/// Capacity that a byte needs, in bit/s times ns.
 const PER_BYTE: u128 = 8_000_000_000;
 
-/// A table of steps, repeated or lasting at its end. Capacity is counted exactly, in bit/s times
-/// nanoseconds.
+/// A table of steps, which at its end begins anew or keeps the last rate. Capacity is counted
+/// exactly, in bit/s times nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Steps {
     /// Begin of each step, ns; the first is 0.
     starts: Vec<u64>,
-    /// Rate of each, bit/s; may be 0.
+    /// Rate of each step, bit/s; may be 0.
     rates: Vec<u64>,
-    /// What has been offered from the table's begin to that of each step.
+    /// Capacity from the table's begin to the begin of each step, bit/s times ns.
     before: Vec<u128>,
-    /// After which time the table begins anew, ns.
+    /// Time after which the table begins anew, ns, if it does.
     period: Option<u64>,
-    /// What one period offers.
+    /// Capacity of one period, bit/s times ns.
     whole: u128,
 }
 
 impl Steps {
-    /// Steps of (begin in ns, rate in bit/s), begun anew after `period` ns or else lasting.
+    /// Steps of (begin in ns, rate in bit/s), which begin anew after `period` ns or keep the last
+    /// rate.
     ///
     /// # Errors
-    /// A sentence: the first step is not at 0, they do not follow each other, the period is not
-    /// longer than the last begin, or the line would never send again.
+    /// A sentence, if the first step is not at 0, if the steps are not in order, if the period does
+    /// not end after the last begin, or if the line would never send again.
     pub fn new(steps: &[(u64, u64)], period: Option<u64>) -> Result<Steps, String> {
         let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
             return Err("there is no step; write for example [[\"0 s\", \"10 Mbit/s\"]]".into());
@@ -72,8 +73,8 @@ impl Steps {
         Ok(Steps { starts, rates, before, period, whole })
     }
 
-    /// Mean rate in bit/s over a period, or before the last step where nothing repeats (of the only
-    /// one, if there is but one).
+    /// Mean rate in bit/s over a period or, without a period, before the last step (for a single
+    /// step, its rate).
     pub fn mean_bits_per_s(&self) -> f64 {
         let last = self.starts.len() - 1;
         match self.period {
@@ -83,14 +84,14 @@ impl Steps {
         }
     }
 
-    /// Place in the table and begin of the period at `at`.
+    /// Index of the step at `at`, and begin of its period.
     fn place(&self, at: u64) -> (usize, u64) {
         let base = self.period.map_or(0, |period| at - at % period);
         let after = self.starts.partition_point(|start| *start <= at - base);
         (after - 1, base)
     }
 
-    /// What is offered from the run's begin to `at`.
+    /// Capacity from the run's begin to `at`, bit/s times ns.
     fn until(&self, at: u64) -> u128 {
         let (place, base) = self.place(at);
         let periods = self.period.map_or(0, |period| u128::from(base / period));
@@ -98,7 +99,7 @@ impl Steps {
         periods * self.whole + self.before[place] + within
     }
 
-    /// What is offered between two instants, bit/s times ns.
+    /// Capacity between two instants, bit/s times ns.
     pub fn offered(&self, from: u64, to: u64) -> u128 {
         self.until(to) - self.until(from)
     }
@@ -109,7 +110,7 @@ impl Steps {
         self.end_of_need(start, u128::from(bytes) * PER_BYTE)
     }
 
-    /// As [`Steps::end_of`], of a need in bit/s times ns.
+    /// As [`Steps::end_of`], for a need in bit/s times ns.
     pub fn end_of_need(&self, start: u64, mut need: u128) -> u64 {
         let (mut place, base) = self.place(start);
         let (mut base, mut at) = (u128::from(base), u128::from(start));
@@ -125,7 +126,7 @@ impl Steps {
             place += 1;
             at = base + u128::from(self.starts.get(place).copied().or(self.period).unwrap_or(0));
             if place == self.starts.len() {
-                // Whole periods need not be walked through.
+                // Whole periods are skipped.
                 let whole = (need - 1) / self.whole;
                 need -= whole * self.whole;
                 at += whole * u128::from(self.period.unwrap_or(0));

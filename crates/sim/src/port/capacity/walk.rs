@@ -14,7 +14,7 @@ const BITS: f64 = 12_000.0;
 /// How often the rate changes, ns (Sprout).
 const TICK: u64 = 20_000_000;
 
-/// The numbers of a walk.
+/// Parameters of a walk.
 #[derive(Clone, Copy, Debug)]
 pub struct WalkSettings {
     /// Middle of the walk's range, bit/s.
@@ -29,7 +29,8 @@ pub struct WalkSettings {
 #[derive(Clone, Debug)]
 pub struct Walk {
     rng: Rng,
-    /// Opportunities per second: the largest, now, and the step's standard deviation.
+    /// Rates in opportunities per second: the largest, the present one, and a step's standard
+    /// deviation.
     most: f64,
     rate: f64,
     step: f64,
@@ -37,13 +38,14 @@ pub struct Walk {
     recovery: f64,
     at: u64,
     tick_ends: u64,
-    /// The opportunities between these instants, as far as they are drawn.
+    /// Begin and end of the measured interval, ns, and the number of opportunities drawn in it so
+    /// far.
     counted: (u64, u64, u64),
 }
 
 impl Walk {
-    /// A walk that begins anywhere in its range; those of the measured interval `from..=to` (ns)
-    /// are counted.
+    /// A walk that begins anywhere in its range; opportunities of the measured interval `from..=to`
+    /// (ns) are counted.
     pub fn new(settings: &WalkSettings, mut rng: Rng, from: u64, to: u64) -> Self {
         let tick_s = TICK as f64 / 1e9;
         let most = 2.0 * settings.middle_bits_per_s / BITS;
@@ -76,7 +78,7 @@ impl Walk {
         }
     }
 
-    /// The next one, ns.
+    /// Draws the next opportunity. Returns its time, ns.
     pub fn next_opportunity(&mut self) -> u64 {
         while self.at < FAR {
             let gap = match self.rate > 0.0 {
@@ -96,7 +98,7 @@ impl Walk {
         FAR
     }
 
-    /// How many there are in the measured interval; draws those that have not been needed yet.
+    /// Number of opportunities in the measured interval; draws those that have not been needed yet.
     pub fn count_to_the_end(&mut self, from: u64, to: u64) -> u64 {
         assert_eq!((from, to), (self.counted.0, self.counted.1), "one interval is counted");
         while self.at <= to && self.next_opportunity() < FAR {}

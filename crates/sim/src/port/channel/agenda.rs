@@ -1,11 +1,12 @@
-//! What a channel does later, in the order of time.
+//! The future events of a channel, in the order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use packet::Instant;
 
-/// Things to do, each at its time; those of one instant in the order in which they were added.
+/// Future events, each with its time; events of one instant are served in the order in which they
+/// were added.
 pub(super) struct Agenda<T> {
     heap: BinaryHeap<Reverse<Planned<T>>>,
     added: u64,
@@ -45,12 +46,12 @@ impl<T> Agenda<T> {
         self.heap.push(Reverse(Planned { at: (at, self.added), what }));
     }
 
-    /// When the first is due.
+    /// Time of the first event.
     pub fn next(&self) -> Option<Instant> {
         self.heap.peek().map(|Reverse(planned)| planned.at.0)
     }
 
-    /// The first, if it is due.
+    /// Removes and returns the first event, if it is due at `now`.
     pub fn due(&mut self, now: Instant) -> Option<T> {
         let Reverse(first) = self.heap.peek()?;
         (first.at.0 <= now).then(|| self.heap.pop().expect("seen").0.what)

@@ -1,10 +1,12 @@
 //! One direction of a mobile cell (LTE, 5G): a base station serves user equipments (UEs) slot by slot.
 //!
-//! In each slot of its direction first the blocks are retransmitted that did not arrive (HARQ), then the scheduler gives what is left of the
-//! resources to the UEs in the order of proportional fairness. A UE's channel quality wanders, and with it what a slot carries. A block
-//! is filled from the UE's queue (RLC) without regard to packets' ends; packets are handed on in order, once every earlier block has
-//! arrived. What HARQ gives up RLC sends again (AM) or loses (UM). Upstream a UE must request before it is scheduled: with a scheduling request if
-//! nothing of it is known to be waiting, else with what it sends.
+//! In each slot of its direction, blocks that did not arrive are retransmitted first (HARQ). Then
+//! the scheduler gives the rest of the resources to the UEs in the order of proportional fairness.
+//! The channel quality of a UE changes at random, and with it the bytes that a slot carries. A
+//! block is filled from the UE's queue (RLC) without regard to packets' ends; packets are delivered
+//! in order, once every earlier block has arrived. Blocks that HARQ gives up are sent again by RLC
+//! (AM) or lost (UM). Upstream a UE must request before it is scheduled: with a scheduling request
+//! if the scheduler knows of none of its bytes, else with its data.
 
 mod marking;
 mod quality;
@@ -24,47 +26,47 @@ pub use marking::Marking;
 pub use quality::Quality;
 use ue::{Block, Ue};
 
-/// What one direction of a cell is made of, apart from its queues.
+/// Settings of one direction of a cell, apart from its queues.
 #[derive(Clone, Debug)]
 pub struct CellSettings {
-    /// Whether this is the base station's port; else the UEs'.
+    /// Whether this is the base station's port; otherwise it is that of the UEs.
     pub downlink: bool,
     /// Length of a slot.
     pub slot: Duration,
-    /// The share of each slot's symbols that this direction has, one after another.
+    /// Share of the symbols that this direction has in each slot of the repeated pattern.
     pub pattern: &'static [f64],
-    /// Bits that a slot carries for each bit a second and hertz.
+    /// Bits that a whole slot carries for each bit/s/Hz of spectral efficiency.
     pub elements: f64,
     /// The UEs' channel qualities.
     pub qualities: Vec<f64>,
-    /// How they wander.
+    /// Parameters of the random walks of these qualities.
     pub quality: Quality,
-    /// The share of blocks that do not arrive at the first try, and of those retransmitted.
+    /// Block error rates of first transmissions and of retransmissions.
     pub errors: [f64; 2],
-    /// Tries of HARQ at most, and slots from one to the next.
+    /// Largest number of transmissions of a block by HARQ.
     pub tries: u32,
-    /// Slots from a try of HARQ to the next.
+    /// Number of slots from one transmission of HARQ to the next.
     pub round: u64,
-    /// After which time RLC retransmits what HARQ gave up; none if it does not (UM).
+    /// Time after which RLC retransmits a block that HARQ gave up; `None` if RLC does not (UM).
     pub rlc: Option<Duration>,
-    /// From the end of a slot until its packets are handed on.
+    /// Time from the end of a slot until its packets are delivered.
     pub processing: Duration,
-    /// Slots over which the scheduler averages what a UE got.
+    /// Number of slots over which the scheduler averages the bytes of a UE.
     pub window: f64,
     /// Upstream: time between opportunities for a scheduling request, and from a request to the first slot.
     pub requests: [Duration; 2],
-    /// Marks given on arrival, if any.
+    /// Parameters of marking on arrival, if packets are marked.
     pub marking: Option<Marking>,
 }
 
-/// What a UE got in the measured interval.
+/// Resources that a UE got in the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UeShare {
-    /// Slots that the UE had, with fractions of slots.
+    /// Number of slots that the UE had, with fractions of slots.
     pub slots: f64,
-    /// Blocks sent for the first time, and retransmitted.
+    /// Number of blocks, counted at their first transmission.
     pub blocks: u64,
-    /// Blocks among these that are retransmissions.
+    /// Number of retransmissions of blocks.
     pub repeated: u64,
     /// Blocks that HARQ gave up.
     pub given_up: u64,
@@ -77,19 +79,19 @@ pub struct UeShare {
 enum Event {
     /// A slot of this direction begins.
     Slot(u64),
-    /// The base station learns of a UE's bytes.
+    /// The base station learns of a UE's waiting bytes.
     Known { ue: usize, bytes: u64 },
     /// A block has been received without error, or is lost for good.
     Decoded { ue: usize, number: u64, packets: Vec<Packet>, whole: bool },
 }
 
-/// The port.
+/// A port to one direction of a mobile cell.
 pub struct CellPort {
     settings: CellSettings,
     front: Front,
     ues: Vec<Ue>,
     agenda: Agenda<Event>,
-    /// Blocks to be retransmitted from a slot on.
+    /// Blocks to be retransmitted, each with the first slot in which it may be.
     retransmissions: VecDeque<(u64, Block)>,
     planned: bool,
     shares: Vec<UeShare>,
@@ -97,7 +99,7 @@ pub struct CellPort {
 }
 
 impl CellPort {
-    /// A port at rest. There is a discipline for each UE; `rate` is the nominal one.
+    /// An idle port with a discipline for each UE; `rate` is the nominal rate.
     pub fn new(
         settings: CellSettings,
         queues: Vec<Box<dyn Discipline>>,
@@ -133,7 +135,8 @@ impl CellPort {
         self.settings.pattern[(slot % self.settings.pattern.len() as u64) as usize]
     }
 
-    /// The next slot of this direction that begins after `now` is planned, if there is something to send.
+    /// Plans the next slot of this direction that begins after `now`, if there is something to
+    /// send.
     fn plan(&mut self, now: Instant) {
         let wanted =
             !self.retransmissions.is_empty() || (0..self.ues.len()).any(|ue| self.sends(ue));
@@ -148,12 +151,13 @@ impl CellPort {
         self.agenda.add(self.begin_of(slot), Event::Slot(slot));
     }
 
-    /// Whether the scheduler knows of bytes of a UE, and they are still there.
+    /// Whether the scheduler knows of waiting bytes of a UE that are still there.
     fn sends(&self, ue: usize) -> bool {
         self.ues[ue].known > 0 && (self.ues[ue].partial.is_some() || self.front.queues.has(ue))
     }
 
-    /// When the scheduler learns of bytes that a UE has from now on: at once downstream.
+    /// A UE has more waiting bytes, of which the scheduler learns at once downstream, and by a
+    /// request upstream.
     fn announce(&mut self, ue: usize, bytes: u64, now: Instant) {
         if self.settings.downlink {
             self.ues[ue].known += bytes;
@@ -161,7 +165,8 @@ impl CellPort {
         }
         let [period, grant] = self.settings.requests;
         let own = &mut self.ues[ue];
-        // What it sends carries the report of what waits (BSR); else it waits for its opportunity (SR).
+        // A UE that sends reports its waiting bytes with the data (BSR); else it waits for its next
+        // opportunity for a request (SR).
         let at = if own.known > 0 || own.requested > now {
             now.max(own.requested)
         } else {
@@ -173,7 +178,7 @@ impl CellPort {
         self.agenda.add(at + grant, Event::Known { ue, bytes });
     }
 
-    /// A slot: blocks that are retransmitted, then new ones in the order of proportional fairness.
+    /// Serves a slot: first retransmissions, then new blocks in the order of proportional fairness.
     fn serve(&mut self, slot: u64, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let mut left = self.share_of(slot);
         for _ in 0..self.retransmissions.len() {
@@ -205,7 +210,8 @@ impl CellPort {
         self.plan(now);
     }
 
-    /// Fills a block of a UE with what at most the part `left` of a slot carries; the part it takes.
+    /// Fills a block of a UE with at most the bytes that the part `left` of a slot carries. Returns
+    /// the part that the block takes.
     fn fill(
         &mut self,
         ue: usize,
@@ -237,11 +243,11 @@ impl CellPort {
             }
         }
         if sent == 0 {
-            // What was known has been dropped.
+            // The bytes of which the scheduler knew have been dropped.
             self.ues[ue].known = 0;
             return 0.0;
         }
-        // What is known of beyond the last packet has been dropped.
+        // Known bytes beyond the last packet have been dropped.
         let empty = self.ues[ue].partial.is_none() && !self.front.queues.has(ue);
         let own = &mut self.ues[ue];
         own.known = if empty { 0 } else { own.known - sent };
@@ -261,7 +267,7 @@ impl CellPort {
         part
     }
 
-    /// A block goes out in a slot, and arrives or not.
+    /// Sends a block in a slot: the block arrives, or will be retransmitted, or is lost.
     fn send(&mut self, mut block: Block, slot: u64, now: Instant) {
         if self.front.meter.measures(now) {
             self.shares[block.ue].slots += block.part;
@@ -285,7 +291,7 @@ impl CellPort {
         self.agenda.add(received, Event::Decoded { ue, number, packets, whole: !fails });
     }
 
-    /// Blocks that are complete up to the first hole are handed on.
+    /// Delivers the packets of the blocks up to the first one that has not arrived.
     fn hand_on(&mut self, ue: usize, now: Instant) {
         while let Some(packets) = self.ues[ue].arrived.next_whole() {
             packets.into_iter().for_each(|packet| self.front.hand_on(packet, now));
@@ -349,7 +355,7 @@ impl Channel for CellPort {
         }
     }
 
-    /// With packets of which a part was sent.
+    /// Packets that wait, and their IP bytes, including packets of which a part was sent.
     fn backlog(&self) -> Backlog {
         let begun = self.ues.iter().filter_map(|ue| ue.partial.as_ref());
         self.front.backlog_with(begun.map(|(_, packet, _)| packet))

@@ -1,9 +1,11 @@
 //! The upstream of a cable modem (DOCSIS 3.1): it requests bytes, and the termination system (CMTS) grants them.
 //!
-//! Time is divided into MAP intervals. Some time before each the CMTS makes its MAP: which grants lie in the interval, as
-//! far as requests have come, the contract's token bucket allows and the channel has room. A grant is filled with frames without regard to
-//! their ends: a frame that does not fit goes on in the next grant. With each grant the modem requests what has come meanwhile
-//! (a piggybacked request); in an interval without a grant it sends one request at a random time, in contention with other modems.
+//! Time is divided into MAP intervals. Some time before each interval the CMTS makes its MAP, the
+//! list of the interval's grants: as far as requests have arrived, the contract's token bucket
+//! allows and the channel has room. A grant is filled with frames without regard to their ends: the
+//! rest of a frame that does not fit is sent in the next grant. With each grant the modem requests
+//! bytes for the packets that have arrived meanwhile (a piggybacked request); in an interval
+//! without a grant it sends one request at a random time, in contention with other modems.
 //!
 //! A discipline with two service flows (Low Latency DOCSIS) gets requests and grants for each.
 
@@ -20,26 +22,27 @@ use super::{Channel, ChannelReport, Front};
 use flow::Flow;
 use scheduler::Scheduler;
 
-/// What the upstream of a modem is made of, apart from its queue.
+/// Settings of the upstream of a modem, apart from its queue.
 #[derive(Clone, Debug)]
 pub struct DocsisSettings {
     /// The contract's rate (Maximum Sustained Traffic Rate).
     pub rate: Rate,
-    /// Bytes that it lets through at once (Maximum Traffic Burst).
+    /// Bytes that the contract lets through at once (Maximum Traffic Burst).
     pub burst: u64,
-    /// Rate in a grant.
+    /// Transmission rate within a grant.
     pub channel: Rate,
     /// Length of a MAP interval.
     pub interval: Duration,
     /// How long before an interval its MAP is made.
     pub lead: Duration,
-    /// How long a request takes to the scheduler.
+    /// Time that a request takes to the scheduler.
     pub request: Duration,
-    /// Length of an OFDMA frame: packets leave the queue one frame before their grant, and have arrived two after it.
+    /// Length of an OFDMA frame: packets leave the queue one frame before their grant, and have
+    /// arrived two frames after it.
     pub frame: Duration,
-    /// The share of the channel that neighbours leave, and by which share it varies.
+    /// Share of the channel that neighbours leave free, and the share of that by which it varies.
     pub free: (f64, f64),
-    /// The share of contention requests that meet another one.
+    /// Share of the requests in contention that collide.
     pub collisions: f64,
     /// The share of a MAP's bytes that goes to the low latency flow first.
     pub weight: f64,
@@ -47,14 +50,14 @@ pub struct DocsisSettings {
     pub guaranteed: Option<Rate>,
     /// Headers of the MAC layer: of each frame, and of each grant.
     pub headers: (u64, u64),
-    /// What surrounds an IP packet, as the contract counts it.
+    /// Link-layer overhead of an IP packet, as the contract counts it.
     pub framing: Framing,
 }
 
-/// Counts of the measured interval.
+/// Requests and grants of a modem in the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Grants {
-    /// Grants.
+    /// Number of grants.
     pub grants: u64,
     /// Bytes granted.
     pub bytes: u64,
@@ -68,7 +71,7 @@ pub struct Grants {
     pub collisions: u64,
 }
 
-/// What happens next.
+/// A future event of the modem or the CMTS.
 enum Event {
     /// The scheduler makes the MAP of an interval.
     Map(u64),
@@ -82,20 +85,20 @@ enum Event {
     Arrived(Packet),
 }
 
-/// The port.
+/// A port to the DOCSIS upstream of a modem.
 pub struct DocsisPort {
     settings: DocsisSettings,
     front: Front,
     flows: Vec<Flow>,
     scheduler: Scheduler,
     agenda: Agenda<Event>,
-    /// Until when the channel is taken by this modem's grants.
+    /// Time until which the channel is occupied by this modem's grants.
     busy_until: Instant,
     counts: Grants,
 }
 
 impl DocsisPort {
-    /// A port at rest.
+    /// An idle port.
     pub fn new(
         settings: DocsisSettings,
         discipline: Box<dyn Discipline>,
@@ -126,14 +129,16 @@ impl DocsisPort {
     fn unrequested(&self, flow: usize) -> u64 {
         let waits = self.front.queues.flow_backlog(flow);
         let framing = &self.settings.framing;
-        // The modem knows every frame; the least size is more than the overhead for the shortest ones.
+        // The modem knows the size of every frame; here each packet counts with the padding of the
+        // shortest ones.
         let framed = framing.overhead.max(framing.least.saturating_sub(SHORTEST));
         let each = framed + self.settings.headers.0;
         let own = &self.flows[flow];
         (waits.bytes + u64::from(waits.packets) * each + own.left()).saturating_sub(own.outstanding)
     }
 
-    /// A flow with bytes to request gets an opportunity, in contention or in a grant without a request.
+    /// Plans the next opportunity of a flow that has bytes to request: in contention, or a grant
+    /// without a request.
     fn need(&mut self, flow: usize, now: Instant) {
         if self.unrequested(flow) > 0 {
             self.guarantee(flow, now);
@@ -149,7 +154,7 @@ impl DocsisPort {
         self.agenda.add(at, Event::Opportunity { flow, interval });
     }
 
-    /// When a flow may request in an interval: it draws once.
+    /// The time at which a flow may request in an interval, which is drawn once for each interval.
     fn opportunity(&mut self, flow: usize, interval: u64) -> Option<(Instant, u64)> {
         if self.flows[flow].drawn_for.is_none_or(|(of, _)| of < interval) {
             let offset = self.front.rng.below(self.settings.interval.nanos());
@@ -160,7 +165,8 @@ impl DocsisPort {
         (of == interval).then_some((at, interval))
     }
 
-    /// The low latency flow's next grant without a request, at the begin of the next interval.
+    /// Plans the low latency flow's next grant without a request, at the begin of the next
+    /// interval.
     fn guarantee(&mut self, flow: usize, now: Instant) {
         let Some(rate) = self.settings.guaranteed.filter(|_| flow > 0) else { return };
         let interval = self.interval_of(now + self.settings.frame) + 1;
@@ -183,7 +189,8 @@ impl DocsisPort {
         }
     }
 
-    /// A flow's opportunity to request in contention. In an interval with a grant it has used that.
+    /// A flow may request in contention now. It does not in an interval with a grant, with which it
+    /// has requested already.
     fn contend(&mut self, flow: usize, interval: u64, now: Instant) {
         self.flows[flow].waits = false;
         if !self.flows[flow].has_grant_in(interval) && self.unrequested(flow) > 0 {
@@ -200,7 +207,8 @@ impl DocsisPort {
         self.need(flow, now);
     }
 
-    /// A request met another one: the modem learns it from a later MAP, and tries in one of more and more intervals.
+    /// A request has collided: the modem learns this from a later MAP, and tries again in one of 1,
+    /// 2, 4, … intervals.
     fn back_off(&mut self, flow: usize, interval: u64) {
         let tries = self.flows[flow].tries;
         self.flows[flow].tries = (tries + 1).min(LONGEST_BACKOFF);
@@ -210,7 +218,8 @@ impl DocsisPort {
         self.agenda.add(at, Event::Opportunity { flow, interval });
     }
 
-    /// The MAP of an interval is made: grants lie in it at a random place, the low latency flow's first.
+    /// Makes the MAP of an interval: its grants begin at a random time in the interval, the low
+    /// latency flow's first.
     fn make_map(&mut self, interval: u64, now: Instant) {
         let grants = self.scheduler.map(now, &self.settings, &mut self.front.rng);
         let total: u64 = grants.iter().sum();
@@ -230,7 +239,7 @@ impl DocsisPort {
         self.plan_map(now);
     }
 
-    /// The next MAP is made if there is something to grant.
+    /// Plans the next MAP, if there are bytes to grant.
     fn plan_map(&mut self, now: Instant) {
         if self.scheduler.planned || !self.scheduler.wants() {
             return;
@@ -242,7 +251,7 @@ impl DocsisPort {
         self.agenda.add(Instant::from_nanos(at), Event::Map(interval));
     }
 
-    /// The modem fills a grant of a flow with what waits, and requests the rest.
+    /// The modem fills a flow's grant with waiting packets, and requests bytes for the rest.
     fn fill(&mut self, flow: usize, bytes: u64, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let (of_frame, of_grant) = self.settings.headers;
         let begin = (now + self.settings.frame).max(self.busy_until);
@@ -266,7 +275,7 @@ impl DocsisPort {
             }
         }
         self.busy_until = at;
-        // The contract counts neither what is left nor headers.
+        // The contract counts neither unused bytes nor headers.
         let headers = frames * of_frame;
         self.scheduler.put_back(room + headers);
         if measured {
@@ -280,9 +289,9 @@ impl DocsisPort {
     }
 }
 
-/// The smallest IP packet that is common: an acknowledgement of TCP without options.
+/// Length of the smallest common IP packet, bytes: an acknowledgement of TCP without options.
 const SHORTEST: u64 = 40;
-/// Collisions after which the backoff grows no more: 2^10 intervals.
+/// Number of collisions after which the backoff grows no further: 2^10 intervals.
 const LONGEST_BACKOFF: u32 = 10;
 
 impl Channel for DocsisPort {
@@ -326,7 +335,7 @@ impl Channel for DocsisPort {
         }
     }
 
-    /// With frames of which a part was sent.
+    /// Packets that wait, and their IP bytes, including frames of which a part was sent.
     fn backlog(&self) -> Backlog {
         self.front.backlog_with(self.flows.iter().filter_map(Flow::held))
     }

@@ -1,5 +1,5 @@
-//! What every channel has besides its own rules: the queues before it, the packets that have come through, the meter and
-//! the random numbers.
+//! The parts that all channels share: the queues before the channel, the packets that have come
+//! through, the meter and the random numbers.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use record::{DelayClass, Meter, PacketClass};
 
 use super::queues::Queues;
 
-/// The queues before a channel and what has come through it.
+/// The queues before a channel, and the packets that have come through it.
 pub struct Front {
     pub(super) queues: Queues,
-    /// Packets that arrive at the other side, with when they do; in order.
+    /// Packets that have come through, each with its time of arrival at the other side; in order.
     pub(super) ready: VecDeque<(Instant, Packet)>,
     pub(super) rng: Rng,
     pub(super) meter: Meter,
@@ -46,14 +46,14 @@ impl Front {
         !refused
     }
 
-    /// A packet that arrives finds no room.
+    /// Counts a packet that arrives and finds no room.
     pub(super) fn count_refused(&mut self, now: Instant, bytes: u32, class: PacketClass) {
         self.meter.arrival(now, bytes, class);
         self.meter.dropped(now, now, bytes, DropReason::Overflow);
         self.meter.dropped_on_arrival(now);
     }
 
-    /// The next packet for a station.
+    /// Removes and returns the next packet for a station.
     pub(super) fn take(
         &mut self,
         station: usize,
@@ -63,7 +63,8 @@ impl Front {
         self.queues.take(station, now, &mut self.rng, &mut self.meter, lost)
     }
 
-    /// When the next packet for a station arrived; from now on it is below its discipline.
+    /// Arrival time of the next packet for a station, which is moved out of its discipline to be
+    /// examined.
     pub(super) fn first(
         &mut self,
         station: usize,
@@ -77,7 +78,8 @@ impl Front {
         self.queues.first_held(station)
     }
 
-    /// A packet of a station moves from its discipline below it; its bytes.
+    /// Moves a station's next packet from its discipline to the driver. Returns its length in
+    /// bytes.
     pub(super) fn lower(
         &mut self,
         station: usize,
@@ -87,7 +89,7 @@ impl Front {
         self.queues.lower(station, now, &mut self.rng, &mut self.meter, lost)
     }
 
-    /// The next packet of a service flow of the first discipline.
+    /// Removes and returns the next packet of a service flow of the first discipline.
     pub(super) fn take_flow(
         &mut self,
         flow: usize,
@@ -104,13 +106,13 @@ impl Front {
         self.meter.started(began, ends, arrived, bytes, flow, class);
     }
 
-    /// A packet arrives at the other side at `at`, or after those before it.
+    /// A packet arrives at the other side at `at`, but not before the packets ahead of it.
     pub(super) fn hand_on(&mut self, packet: Packet, at: Instant) {
         let before = self.ready.back().map_or(at, |(last, _)| *last);
         self.ready.push_back((at.max(before), packet));
     }
 
-    /// What waits, with these packets of which a part was sent.
+    /// Packets and bytes that wait, including the packets `begun`, of which a part was sent.
     pub(super) fn backlog_with<'a>(&self, begun: impl Iterator<Item = &'a Packet>) -> Backlog {
         begun.fold(self.queues.backlog(), |sum, packet| Backlog {
             packets: sum.packets + 1,
@@ -118,7 +120,7 @@ impl Front {
         })
     }
 
-    /// Updates of the disciplines that are due; whether there was one.
+    /// Runs the updates of the disciplines that are due. Returns whether there was one.
     pub(super) fn update(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> bool {
         self.queues.tick(now, &mut self.rng, &mut self.meter, lost)
     }

@@ -12,15 +12,17 @@ use crate::port::guests::Guests;
 /// One discipline for all stations, or one for each.
 pub(super) struct Queues {
     disciplines: Vec<Box<dyn Discipline>>,
-    /// What waits in each discipline and when it wants its next update, as of its last call; what waits in all.
+    /// Backlog of each discipline, and time of its next update, both as of its last call; then the
+    /// sum of the backlogs.
     known: Vec<(Backlog, Instant)>,
     waits: Backlog,
-    /// When the first of them wants its next update; [`Instant::NEVER`] if none does.
+    /// Time of the first update that a discipline needs; [`Instant::NEVER`] if none needs one.
     next_tick: Instant,
-    /// Packets that the driver has taken, by station: of its FIFOs, or one that an aggregate had no room for.
+    /// Packets that have left their discipline, by station: those in the driver's FIFOs, or one for
+    /// which an aggregate had no room.
     held: Vec<VecDeque<Packet>>,
     holds: Backlog,
-    /// How many the driver takes; none where each station has a discipline.
+    /// Largest number of packets in the driver; `None` if each station has a discipline.
     driver: Option<u32>,
     pub guests: Guests,
 }
@@ -52,7 +54,7 @@ impl Queues {
         if self.disciplines.len() == 1 { 0 } else { station }
     }
 
-    /// A packet for a station is queued. Whether it was dropped on arrival.
+    /// Queues a packet for a station. Returns whether it was dropped on arrival.
     pub fn put(
         &mut self,
         station: usize,
@@ -107,7 +109,7 @@ impl Queues {
         }
     }
 
-    /// The next packet for a station.
+    /// Removes and returns the next packet for a station.
     pub fn take(
         &mut self,
         station: usize,
@@ -127,7 +129,8 @@ impl Queues {
         held
     }
 
-    /// A packet of a station moves from its discipline below it; its bytes.
+    /// Moves a station's next packet from its discipline to the driver. Returns its length in
+    /// bytes.
     pub fn lower(
         &mut self,
         station: usize,
@@ -142,7 +145,7 @@ impl Queues {
         Some(bytes)
     }
 
-    /// The next packet of a station that is below its discipline.
+    /// Removes and returns the next packet of a station that has left its discipline.
     pub fn take_held(&mut self, station: usize) -> Option<Packet> {
         let packet = self.held[station].pop_front()?;
         self.holds.packets -= 1;
@@ -150,12 +153,12 @@ impl Queues {
         Some(packet)
     }
 
-    /// When the next packet of a station that is below its discipline arrived.
+    /// Arrival time of the next packet of a station that has left its discipline.
     pub fn first_held(&self, station: usize) -> Option<Instant> {
         self.held[station].front().map(|packet| packet.arrived)
     }
 
-    /// The next packet of a service flow of the first discipline.
+    /// Removes and returns the next packet of a service flow of the first discipline.
     pub fn take_flow(
         &mut self,
         flow: usize,
@@ -167,22 +170,22 @@ impl Queues {
         self.call(0, now, rng, meter, lost, |d, cx| d.dequeue_flow(flow, cx))
     }
 
-    /// What waits in a service flow of the first discipline.
+    /// Backlog of a service flow of the first discipline.
     pub fn flow_backlog(&self, flow: usize) -> Backlog {
         self.disciplines[0].flow_backlog(flow)
     }
 
-    /// What waits for a station in its discipline.
+    /// Backlog of a station's discipline.
     pub fn backlog_of(&self, station: usize) -> Backlog {
         self.known[self.of(station)].0
     }
 
-    /// Packets that wait for a station, in its own discipline and below it.
+    /// Number of packets that wait for a station, in its own discipline and outside it.
     pub fn waits_for(&self, station: usize) -> u32 {
         self.known[self.of(station)].0.packets + self.held[station].len() as u32
     }
 
-    /// A packet that was taken and found no room comes first again.
+    /// Puts a packet back for which an aggregate had no room; it will be taken first.
     pub fn put_back(&mut self, station: usize, packet: Packet) {
         self.hold(station, packet, true);
     }
@@ -193,12 +196,13 @@ impl Queues {
         !self.held[station].is_empty() || (self.driver.is_none() && queued())
     }
 
-    /// When a discipline wants its next update.
+    /// Time of the first update that a discipline needs, if any does.
     pub fn next_tick(&self) -> Option<Instant> {
         (self.next_tick < Instant::NEVER).then_some(self.next_tick)
     }
 
-    /// Updates that are due; whether there was one. A discipline that held packets back may give some after it.
+    /// Runs the updates that are due. Returns whether there was one: after it, a discipline that
+    /// held packets back may release some.
     pub fn tick(
         &mut self,
         now: Instant,
@@ -229,7 +233,7 @@ impl Queues {
         Backlog { packets: below.packets + above.packets, bytes: below.bytes + above.bytes }
     }
 
-    /// Calls a discipline; its answer.
+    /// Calls a discipline and counts what it reports. Returns the result of the call.
     fn call<T>(
         &mut self,
         own: usize,
@@ -253,7 +257,7 @@ impl Queues {
         answer
     }
 
-    /// A discipline was called: what waits in it, and when it wants its next update.
+    /// After a call of a discipline: notes its backlog and the time of its next update.
     fn look_at(&mut self, own: usize) {
         let discipline = &*self.disciplines[own];
         let (backlog, update) = (discipline.backlog(), update_of(discipline));
@@ -268,7 +272,7 @@ impl Queues {
     }
 }
 
-/// When a discipline wants its next update; [`Instant::NEVER`] if it wants none.
+/// Time of a discipline's next update; [`Instant::NEVER`] if it needs none.
 fn update_of(discipline: &dyn Discipline) -> Instant {
     discipline.next_tick().unwrap_or(Instant::NEVER)
 }

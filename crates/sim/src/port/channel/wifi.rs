@@ -1,12 +1,13 @@
-//! A port to a radio channel (802.11n and ac): frames of one station go out together (A-MPDU) in a
-//! transmission opportunity, which access point and stations contend for, and are acknowledged
-//! together. A frame is handed on as soon as it has arrived, and one that did not arrive is retransmitted; what came
-//! behind it waits for it, so that order is kept.
+//! A port to a Wi-Fi channel (802.11n and ac): frames of one station are sent together (A-MPDU) in
+//! a transmission opportunity, for which access point and stations contend, and are acknowledged
+//! together. A frame that did not arrive is retransmitted, and frames behind it wait for it, so
+//! that order is kept.
 //!
-//! The queues stand as in Linux. With the stack `driver` the link's discipline is one queue, from which
-//! the driver takes packets into a FIFO for each station until it holds as many as it may; with `stations` there is one
-//! discipline for each station (FQ-CoDel for each TID, as mac80211 has), and below it none, or what airtime queue limits
-//! let the driver take. How the access point serves the stations, [`Turns`] says.
+//! The queues are arranged as in Linux. With the stack `driver` the link's discipline is one queue,
+//! from which the driver takes packets, up to its limit, into a FIFO for each station. With
+//! `stations` there is one discipline for each station (as mac80211 has FQ-CoDel for each TID), and
+//! below it no queue, or what airtime queue limits let the driver take. [`Turns`] says how the
+//! access point serves the stations.
 
 mod aggregate;
 mod aql;
@@ -28,37 +29,37 @@ pub use aql::AirtimeLimits;
 pub use medium::{Medium, Share, Timing};
 pub use turns::Turns;
 
-/// What a port to a radio channel is made of, apart from its queues.
+/// Settings of a port to a Wi-Fi channel, apart from its queues.
 #[derive(Clone, Debug)]
 pub struct WifiSettings {
     /// Rate of the physical layer of each station.
     pub rates: Vec<Rate>,
-    /// Whether this is the access point's port; else the stations'.
+    /// Whether this is the access point's port; otherwise it is that of the stations.
     pub access_point: bool,
-    /// Packets that the driver holds, where there is one discipline for all; none without such a driver.
+    /// Largest number of packets in the driver, below one discipline for all; `None` without it.
     pub driver: Option<u32>,
-    /// Packets that a device may have from their arrival until they are acknowledged; none without such a limit.
+    /// Largest number of packets of a device, from arrival to acknowledgement; `None` for no limit.
     pub room: Option<u32>,
-    /// Airtime of the frames that the driver takes from a station's discipline at most; none without such limits.
+    /// Limits of the airtime of each station's frames in the driver; `None` for no limits.
     pub aql: Option<AirtimeLimits>,
     /// How the access point serves the stations.
     pub turns: Turns,
-    /// Frames of an aggregate at most.
+    /// Largest number of frames in an aggregate.
     pub frames: usize,
-    /// Their bytes at most.
+    /// Largest size of an aggregate, bytes.
     pub bytes: u64,
-    /// How long they may take on the air.
+    /// Longest time of an aggregate on the air.
     pub longest: Duration,
     /// The share of frames that do not arrive.
     pub error: f64,
-    /// How often a frame is sent at most.
+    /// Largest number of transmissions of a frame.
     pub tries: u32,
     /// Whether a sender without an acknowledgement requests one before it retransmits.
     pub requests: bool,
 }
 
 impl WifiSettings {
-    /// Bytes of an aggregate at most at this rate.
+    /// Largest size of an aggregate at this rate, bytes.
     fn most_bytes(&self, rate: Rate) -> u64 {
         let fit = u128::from(self.longest.nanos()) * u128::from(rate.bits_per_s()) / 8_000_000_000;
         u64::try_from(fit).unwrap_or(u64::MAX).min(self.bytes)
@@ -70,38 +71,38 @@ struct Sending {
     station: usize,
     began: Instant,
     air: Duration,
-    /// Frames of its aggregate; a request for an acknowledgement has none.
+    /// Number of frames in the aggregate; 0 for a request for an acknowledgement.
     frames: u64,
-    /// Whether it is known who else began in its slot, and so what arrives.
+    /// Whether it is known who else began in this slot, and so which frames arrive.
     settled: bool,
 }
 
-/// The port.
+/// A port to a Wi-Fi channel.
 pub struct WifiPort {
     settings: WifiSettings,
     medium: Arc<Mutex<Medium>>,
     timing: Timing,
     front: Front,
-    /// Bytes of an aggregate at most, by station: as many as are allowed, and as fit in the longest time.
+    /// Largest size of an aggregate for each station, bytes, from the limits in bytes and in time.
     most_bytes: Vec<u64>,
-    /// Frames on the air, or to be retransmitted, by station; in order.
+    /// Frames on the air or to be retransmitted, by station; in order.
     frames: Vec<VecDeque<Frame>>,
     /// Transmissions under way, by contender of this port.
     sending: Vec<Option<Sending>>,
-    /// Stations of which an acknowledgement is to be requested, by contender of this port.
+    /// Stations from which an acknowledgement is to be requested, by contender of this port.
     requests: Vec<Option<usize>>,
-    /// Whether it waits for its turn, by contender of this port: what the medium knows of it.
+    /// Whether each contender of this port waits for the channel, as the medium knows.
     waiting: Vec<bool>,
-    /// The station whose turn it is, and the airtime that each has left, ns.
+    /// The station to serve next, and the airtime that each station has left, ns.
     turn: usize,
     deficits: Vec<i64>,
-    /// Airtime that the driver holds, where it is limited.
+    /// Airtime of the frames in the driver, if it is limited.
     airtime: Option<Airtime>,
-    /// Airtime of the frames under way, which leave the driver with their acknowledgement, and how many; by station.
+    /// By station, airtime and number of frames that the next acknowledgement frees in the driver.
     leaving: Vec<(Duration, u32)>,
     /// Frames taken from the queues and not yet acknowledged or given up, by contender of this port.
     under_way: Vec<u32>,
-    /// Stations whose discipline has packets and gave none, as a shaper does, until it is updated or another packet comes.
+    /// Whether a station's discipline has packets but gave none at its last call, as a shaper may.
     held_back: Vec<bool>,
     /// Airtime of this direction in the measured interval.
     used: Duration,
@@ -109,7 +110,7 @@ pub struct WifiPort {
 }
 
 impl WifiPort {
-    /// A port at rest. `queues` are one discipline, or one for each station; `rate` is the nominal one.
+    /// An idle port. `queues` is one discipline, or one per station; `rate` is the nominal rate.
     pub fn new(
         settings: WifiSettings,
         medium: Arc<Mutex<Medium>>,
@@ -152,12 +153,12 @@ impl WifiPort {
         usize::from(host) % self.settings.rates.len()
     }
 
-    /// The number on the channel of this port's contender.
+    /// The number on the channel of a contender of this port.
     fn number(&self, contender: usize) -> usize {
         if self.settings.access_point { 0 } else { contender + 1 }
     }
 
-    /// A contender that has frames and does not send waits for its turn: when that is, if it has not waited before.
+    /// Lets an idle contender with frames wait for the channel. Returns when it may send.
     fn contend(&mut self, contender: usize, now: Instant) -> Option<Instant> {
         if self.sending[contender].is_some() || self.waiting[contender] {
             return None;
@@ -184,7 +185,7 @@ impl WifiPort {
         !self.frames[station].is_empty() || queued()
     }
 
-    /// A contender gets the channel: a request for an acknowledgement leaves, or the frames of a station together.
+    /// A contender gets the channel: it sends a request for an acknowledgement, or an aggregate.
     fn begin(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let number = self.number(contender);
         self.waiting[contender] = false;
@@ -199,7 +200,7 @@ impl WifiPort {
         self.sending[contender] = Some(Sending { station, began: now, air, frames, settled });
     }
 
-    /// The aggregate of the next station that has one: the station, its time on the air and its frames.
+    /// Builds an aggregate. Returns its station, its time on the air and its number of frames.
     fn fill_one(
         &mut self,
         contender: usize,
@@ -216,7 +217,7 @@ impl WifiPort {
         }
     }
 
-    /// It is known who began in the slot of a transmission: its frames arrive one after the other, or none does.
+    /// The slot of a transmission is over: its frames arrive or, after a collision, all are lost.
     fn settle(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let is_lost = self.medium().is_lost(self.number(contender));
         let Some(sending) = self.sending[contender].as_mut() else { return };
@@ -237,7 +238,7 @@ impl WifiPort {
         self.hand_on(station, now, lost);
     }
 
-    /// Frames that have arrived, with all before them, are handed on; those that were sent often enough are given up.
+    /// Delivers frames that arrived, in order; gives up those that were sent too often.
     fn hand_on(&mut self, station: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let tries = self.settings.tries;
         let over = |frame: &Frame| frame.arrived.is_some() || frame.failed >= tries;
@@ -258,8 +259,8 @@ impl WifiPort {
         }
     }
 
-    /// When a contender of this port has something to do: it begins to send, knows who began in its slot, or is over
-    /// with its transmission, by the acknowledgement or because none has come.
+    /// Time of a contender's next step: it begins to send, learns who else began in its slot, or
+    /// ends its transmission, with the acknowledgement or its timeout.
     fn due(&self, contender: usize, medium: &Medium) -> Option<Instant> {
         let (number, timing) = (self.number(contender), &self.timing);
         Some(match &self.sending[contender] {
@@ -274,7 +275,7 @@ impl WifiPort {
         self.due(contender, &self.medium()).is_some_and(|at| at <= now)
     }
 
-    /// The first contender from this one on whose turn it is.
+    /// The first contender, from `from` on, that may begin to send now.
     fn next_to_begin(&self, from: usize, now: Instant) -> Option<usize> {
         let medium = self.medium();
         let is_due = |&contender: &usize| {
@@ -292,7 +293,7 @@ impl WifiPort {
         }
     }
 
-    /// A transmission is over, and its acknowledgement has come or not.
+    /// A transmission has ended, with or without its acknowledgement.
     fn complete(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let Some(sending) = self.sending[contender].take() else { return };
         let Sending { station, began, frames, .. } = sending;
@@ -305,7 +306,7 @@ impl WifiPort {
         let (number, lasts) = (self.number(contender), now.since(began));
         let mut medium = self.medium.lock().expect("nobody panics with the channel");
         let waits = !self.frames[station].is_empty();
-        // A frame that is alone has an acknowledgement of its own.
+        // A single frame has an acknowledgement of its own, not a block acknowledgement.
         let block = frames != 1 && self.settings.requests && waits;
         self.requests[contender] = (block && medium.is_lost(number)).then_some(station);
         medium.took(station, began, lasts, frames);
@@ -331,7 +332,7 @@ impl Channel for WifiPort {
         &mut self.front
     }
 
-    /// A device has as many packets as it may, those under way included.
+    /// Whether a device has its largest number of packets, those being sent included.
     fn is_full(&self, header: &Header) -> bool {
         let Some(most) = self.settings.room else { return false };
         if self.sending.len() == 1 {
@@ -342,7 +343,7 @@ impl Channel for WifiPort {
     }
 
     fn is_closed(&self) -> bool {
-        // One room for all: the access point's, or that of a station alone.
+        // The limit holds for all packets together: of the access point, or of the only station.
         let room = self.settings.room.filter(|_| self.sending.len() == 1);
         room.is_some_and(|most| self.front.queues.backlog().packets + self.under_way[0] >= most)
     }

@@ -1,22 +1,23 @@
-//! Marks in the radio access network by L4Span's rule (Wan and Jamieson, 2025; its program, read): whether what waits would leave in
-//! time at the rate at which packets have left of late, which is known with an error.
+//! Marks in the radio access network by L4Span's rule (Wan and Jamieson, 2025; its program, read):
+//! packets are marked if the waiting bytes would not leave in time at the recent departure rate,
+//! which is known with an error.
 
 use std::collections::VecDeque;
 
 use packet::{Duration, Ecn, Instant, Rng};
 
-/// The rule's numbers.
+/// Parameters of L4Span's rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Marking {
-    /// The time in which what waits should leave.
+    /// Time in which the waiting bytes should leave.
     pub threshold: Duration,
-    /// Bytes that may wait of classic senders before they are marked.
+    /// Backlog up to which packets of classic senders are not marked, bytes.
     pub classic_bytes: u64,
-    /// Packets over whose rates mean and error are taken.
+    /// Number of packets over whose departure rates the mean and the error are taken.
     pub window: usize,
 }
 
-/// Rates at which packets left.
+/// Recent departure rates of packets.
 #[derive(Default)]
 pub(super) struct Rates {
     of_packets: VecDeque<f64>,
@@ -25,7 +26,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// A block of `bytes` in which `packets` end left at `now`.
+    /// A block of `bytes`, in which `packets` packets end, has left at `now`.
     pub fn sent(&mut self, marking: &Marking, bytes: u64, packets: usize, now: Instant) {
         self.unfinished += bytes;
         if packets == 0 {
@@ -63,7 +64,9 @@ impl Rates {
                 let (mean, error) = self.predicted();
                 share(needed - mean, error)
             }
-            // The rate of a classic sender: 1.75 packets half a round trip for the root of its signals.
+            // A classic sender's rate goes with the inverse square root of its marking probability
+            // (here with the constant 1.75), so the probability goes with the inverse square of
+            // the backlog.
             Ecn::Ect0 if waits > marking.classic_bytes => {
                 let packets = 1_460.0 * 8.0 * 1.75 / 2.0 / waits as f64;
                 packets * packets
@@ -74,7 +77,7 @@ impl Rates {
     }
 }
 
-/// From no mark at an error below to every packet at an error above.
+/// Marking probability: it rises from 0 where `beyond` is -`error` to 1 where it is `error`.
 fn share(beyond: f64, error: f64) -> f64 {
     if beyond > error {
         1.0

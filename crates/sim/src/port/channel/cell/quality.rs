@@ -1,30 +1,31 @@
-//! Channel quality: a Markov chain over the channel quality indicators (CQI) of 3GPP, and what each carries.
+//! Channel quality: a Markov chain over the channel quality indicators (CQI) of 3GPP, and the
+//! spectral efficiency of each.
 
 use packet::{Duration, Instant};
 
 use super::ue::Ue;
 
-/// Efficiencies of CQI 1 to 15, bit/s/Hz.
+/// Spectral efficiencies of CQI 1 to 15, bit/s/Hz.
 pub type Table = [f64; 15];
 
-/// How the qualities of UEs wander.
+/// Parameters of the random walks of the UEs' channel qualities.
 #[derive(Clone, Copy, Debug)]
 pub struct Quality {
-    /// What each CQI carries.
+    /// Spectral efficiency of each CQI.
     pub table: Table,
     /// Time between steps.
     pub step: Duration,
     /// The probability of a step of one up or down.
     pub moves: f64,
-    /// How far from the mean all steps go back to it, CQI.
+    /// Distance from the mean, in CQI, at which every step leads back towards it.
     pub spread: f64,
 }
 
-/// Steps after which the chain has forgotten where it was.
+/// Number of steps after which the chain no longer depends on where it was.
 const FORGOTTEN: u64 = 5_000;
 
 impl Quality {
-    /// Efficiency of a UE at `now`, which its chain is moved to.
+    /// Moves the chain of a UE to `now`, and returns the UE's spectral efficiency.
     pub(super) fn efficiency(&self, ue: &mut Ue, now: Instant) -> f64 {
         let step = now.nanos() / self.step.nanos();
         if self.moves > 0.0 {

@@ -7,21 +7,24 @@ use super::reorder::Arrived;
 
 /// The state of a UE in one direction.
 pub(super) struct Ue {
-    /// Channel quality (CQI): its mean, the one now, and up to when it was moved.
+    /// Channel quality (CQI): its mean, the present one, and the step of time up to which it was
+    /// moved.
     pub mean: f64,
     pub quality: usize,
     pub moved: u64,
     pub rng: Rng,
     /// Spectral efficiency at the current channel quality, bit/s/Hz.
     pub efficiency: f64,
-    /// Bytes that the scheduler knows of.
+    /// Waiting bytes of which the scheduler knows.
     pub known: u64,
-    /// Bytes left of a packet that was begun, the packet, and when it was.
+    /// A packet of which a part was sent: its bytes left, the packet, and when it was begun.
     pub partial: Option<(u64, Packet, Instant)>,
-    /// Up to when its reports of bytes are under way, and when its opportunities to request are.
+    /// Time of the UE's last report of waiting bytes, and the phase of its opportunities to
+    /// request.
     pub requested: Instant,
     pub phase: u64,
-    /// Bytes since the average was moved, the average over slots, and the slot of that.
+    /// Bytes sent since the average was updated, the average in bytes per slot, and the slot of
+    /// that update.
     pub got: f64,
     mean_got: f64,
     slot: u64,
@@ -49,7 +52,8 @@ impl Ue {
         }
     }
 
-    /// Bytes a slot that it got in the mean, exponentially weighted over `window` slots before this one.
+    /// Mean bytes per slot that the UE got, exponentially weighted over `window` slots before this
+    /// one.
     pub fn average(&mut self, slot: u64, window: f64) -> f64 {
         let keep = 1.0 - 1.0 / window;
         let passed = slot.saturating_sub(self.slot).min(1 << 20) as i32;
@@ -64,12 +68,12 @@ impl Ue {
 /// A transport block.
 pub(super) struct Block {
     pub ue: usize,
-    /// Its number among the UE's blocks.
+    /// Number of the block among the UE's blocks.
     pub number: u64,
-    /// The part of a slot that it takes.
+    /// The part of a slot that the block takes.
     pub part: f64,
-    /// Packets that end in it.
+    /// Packets that end in the block.
     pub packets: Vec<Packet>,
-    /// How often it was sent.
+    /// Number of transmissions of the block so far.
     pub tries: u32,
 }

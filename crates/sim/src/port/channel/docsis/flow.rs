@@ -7,11 +7,11 @@ use packet::{Instant, Packet};
 pub(super) struct Flow {
     /// Bytes that were requested, or are granted without a request, and not sent yet.
     pub outstanding: u64,
-    /// The frame under way.
+    /// The frame of which a part was sent.
     pub partial: Option<Partial>,
     /// Whether an opportunity to request is planned.
     pub waits: bool,
-    /// The last interval for which one was drawn, and when it is.
+    /// The last interval for which an opportunity was drawn, and the time of the opportunity.
     pub drawn_for: Option<(u64, Instant)>,
     /// The last two intervals in which the flow has a grant: the MAP of one is made in the one before.
     granted_in: [Option<u64>; 2],
@@ -21,7 +21,7 @@ pub(super) struct Flow {
     pub tries: u32,
 }
 
-/// A frame that was begun.
+/// A frame whose transmission has begun.
 pub(super) struct Partial {
     packet: Packet,
     left: u64,
@@ -29,22 +29,22 @@ pub(super) struct Partial {
 }
 
 impl Flow {
-    /// It has a grant in an interval.
+    /// Records that the flow has a grant in an interval.
     pub fn grant_in(&mut self, interval: u64) {
         self.granted_in = [Some(interval), self.granted_in[0]];
     }
 
-    /// Whether it has one, in an interval whose MAP was made.
+    /// Whether the flow has a grant in an interval whose MAP was made.
     pub fn has_grant_in(&self, interval: u64) -> bool {
         self.granted_in.contains(&Some(interval))
     }
 
-    /// A frame of `size` bytes begins.
+    /// The transmission of a frame of `size` bytes begins.
     pub fn begin(&mut self, packet: Packet, size: u64, began: Instant) {
         self.partial = Some(Partial { packet, left: size, began });
     }
 
-    /// Sends up to `room` bytes of the frame; how many.
+    /// Sends up to `room` bytes of the frame. Returns their number.
     pub fn send(&mut self, room: u64) -> u64 {
         let Some(partial) = &mut self.partial else { return 0 };
         let sent = partial.left.min(room);
@@ -52,13 +52,13 @@ impl Flow {
         sent
     }
 
-    /// The frame, if all of it was sent, and when its first byte was.
+    /// Removes the frame if it was sent completely. Returns it with the time of its first byte.
     pub fn finished(&mut self) -> Option<(Packet, Instant)> {
         let done = self.partial.take_if(|partial| partial.left == 0)?;
         Some((done.packet, done.began))
     }
 
-    /// Bytes of a frame that are to be sent.
+    /// Bytes of the begun frame that are still to be sent.
     pub fn left(&self) -> u64 {
         self.partial.as_ref().map_or(0, |partial| partial.left)
     }

@@ -1,4 +1,5 @@
-//! The upstream scheduler of the CMTS, of one modem: requests, the contract's token bucket, the room in an interval.
+//! The upstream scheduler of the CMTS for one modem: requests, the contract's token bucket, and the
+//! room in an interval.
 
 use packet::{Instant, Rate, Rng};
 
@@ -43,12 +44,12 @@ impl Scheduler {
         (self.tokens, self.at) = ((self.tokens + gained).min(self.burst), self.at.max(now));
     }
 
-    /// Bytes that were granted and not used may be granted again.
+    /// Returns the tokens of bytes that were granted and not used.
     pub fn put_back(&mut self, bytes: u64) {
         self.tokens = (self.tokens + bytes as f64).min(self.burst);
     }
 
-    /// A grant without a request, which counts against the contract.
+    /// Takes the tokens for a grant without a request. Returns the number of bytes granted.
     pub fn take_guaranteed(&mut self, bytes: u64, at: Instant) -> u64 {
         self.refill(at);
         let granted = bytes.min(self.tokens.max(0.0) as u64);

@@ -3,8 +3,8 @@ use record::{MeterSettings, Window};
 
 use super::*;
 
-/// A discipline whose next update is set from outside and moves on by a step with each update; a packet that is
-/// queued brings it to 5 ms.
+/// A discipline whose next update is set from outside and moves on by a step with each update; a
+/// packet that is queued moves it to 5 ms.
 struct Clocked {
     next_ms: u64,
     step_ms: u64,
@@ -48,17 +48,18 @@ fn the_next_update_is_the_first_that_a_discipline_wants() {
     let mut lost = |_: Packet| {};
     assert_eq!(queues.next_tick(), Some(at(10)));
     assert!(!queues.tick(at(9), &mut rng, &mut meter, &mut lost));
-    // The second moves to 40 ms: now the third is first, then the first.
+    // The second discipline's update moves to 40 ms: now the third discipline is next, then the
+    // first.
     assert!(queues.tick(at(10), &mut rng, &mut meter, &mut lost));
     assert_eq!(queues.next_tick(), Some(at(20)));
     assert!(queues.tick(at(20), &mut rng, &mut meter, &mut lost));
     assert_eq!(queues.next_tick(), Some(at(30)));
-    // A packet makes a discipline want an earlier one.
+    // A packet makes a discipline need an earlier update.
     let (header, arrived) = (Header::default(), at(21));
     let packet = Packet { flow: 0, id: 1, bytes: 1_500, header, ecn: Ecn::NotEct, arrived };
     queues.put(1, packet, at(21), &mut rng, &mut meter, &mut lost);
     assert_eq!(queues.next_tick(), Some(at(5)));
-    // A parameter that is set does so too, for all, earlier or later.
+    // Setting a parameter moves the update of all disciplines, to earlier or later.
     assert!(queues.set("any", 3.0));
     assert_eq!(queues.next_tick(), Some(at(3)));
     assert!(queues.set("any", 70.0));

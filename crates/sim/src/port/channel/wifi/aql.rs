@@ -1,14 +1,15 @@
-//! Airtime queue limits (AQL, mac80211 since Linux 5.5): a driver takes frames of a station from its discipline until they
-//! would keep the air busy for so long. What it has taken waits where no discipline sees it.
+//! Airtime queue limits (AQL, mac80211 since Linux 5.5): a driver takes frames of a station from
+//! its discipline until their airtime reaches a limit. Frames in the driver wait where no
+//! discipline sees them.
 
 use packet::Duration;
 
-/// The limits (net/mac80211: aql_txq_limit, aql_threshold).
+/// Limits of the airtime of frames in the driver (net/mac80211: aql_txq_limit, aql_threshold).
 #[derive(Clone, Copy, Debug)]
 pub struct AirtimeLimits {
-    /// A station may always have this much.
+    /// Airtime that the frames of a station may always have.
     pub low: Duration,
-    /// And this much while all stations together have less than `total`.
+    /// Airtime that they may have while the frames of all stations together have less than `total`.
     pub high: Duration,
     /// Airtime of all stations together up to which `high` applies.
     pub total: Duration,

@@ -1,57 +1,60 @@
 //! The radio channel that an access point and its stations share: who may send when (EDCA with the
-//! parameters of one access category, IEEE 802.11-2020 section 10.23.2), and what each station took of it.
+//! parameters of one access category, IEEE 802.11-2020 section 10.23.2), and each station's use of
+//! the channel.
 
 use packet::{Duration, Instant, Rng};
 use record::Window;
 
-/// Times of the channel.
+/// Timing parameters of the channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// A slot of the backoff.
     pub slot: Duration,
     /// How long the channel must have been idle before slots count (AIFS, or DIFS).
     pub idle: Duration,
-    /// Between a frame and its acknowledgement.
+    /// Time between a frame and its acknowledgement.
     pub sifs: Duration,
-    /// Preamble and header of the physical layer.
+    /// Duration of preamble and header of the physical layer.
     pub preamble: Duration,
-    /// Block acknowledgement, its own preamble included.
+    /// Duration of a block acknowledgement, its own preamble included.
     pub block_ack: Duration,
-    /// A request for a block acknowledgement, its own preamble included.
+    /// Duration of a request for a block acknowledgement, its own preamble included.
     pub request: Duration,
-    /// After its transmission a sender waits this long for the acknowledgement to begin.
+    /// Time that a sender waits after its transmission for the acknowledgement to begin.
     pub timeout: Duration,
     /// Smallest and largest contention window, in slots.
     pub window: (u32, u32),
-    /// Failures in a row for which the window doubles; with one more it is the smallest again.
+    /// Number of failures in a row for which the contention window doubles; after one more the
+    /// window is the smallest again.
     pub retry_limit: u32,
 }
 
-/// Who contends: the access point, or a station.
+/// A contender for the channel: the access point, or a station.
 #[derive(Clone, Debug)]
 struct Contender {
     waiting: bool,
-    /// Slots left of its backoff, which goes on when nothing waits.
+    /// Slots left of the contender's backoff, which also counts down when nothing waits.
     backoff: u32,
-    /// Slots count from here at the earliest.
+    /// Earliest time from which slots count.
     since: Instant,
-    /// Until here it waited for an acknowledgement in vain, so that the channel was busy for it alone.
+    /// Time until which the contender waited in vain for an acknowledgement, so that the channel
+    /// was busy for it alone.
     blocked_until: Instant,
     window: u32,
     /// Transmissions in vain since the last success, or since the window was last set back (QSRC).
     failures: u32,
-    /// Whether it begins in the same slot as the station that sends, so that both collide.
+    /// Whether the contender begins in the slot of the present sender, so that both collide.
     collides: bool,
-    /// Whether its transmission under way has met another.
+    /// Whether the contender's transmission under way has collided.
     lost: bool,
 }
 
-/// What a station took of the channel in the measured interval, both directions together.
+/// Use of the channel by a station in the measured interval, both directions together.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
     /// Time on the air, acknowledgements included.
     pub airtime: Duration,
-    /// Aggregates sent, and frames in them.
+    /// Number of aggregates sent.
     pub aggregates: u64,
     /// Frames in the aggregates sent.
     pub frames: u64,
@@ -61,12 +64,12 @@ pub struct Share {
     pub given_up: u64,
 }
 
-/// The channel.
+/// The radio channel, which both directions of a link share.
 pub struct Medium {
     /// The timing of medium access.
     pub timing: Timing,
     contenders: Vec<Contender>,
-    /// From here on the channel is idle for who does not send.
+    /// Time from which the channel is idle for contenders that do not send.
     free_at: Instant,
     /// The transmission under way or the last one: who sends, since when, and until when it is on the air.
     sender: usize,
@@ -74,7 +77,8 @@ pub struct Medium {
     air_ends: Instant,
     window: Window,
     shares: Vec<Share>,
-    /// Airtime of what each station sent since the access point last looked, for its fair turns.
+    /// Airtime in which each station has sent since the access point last read it, to share airtime
+    /// fairly.
     received: Vec<Duration>,
 }
 
@@ -129,7 +133,7 @@ impl Medium {
         (own.waiting, own.collides) = (false, false);
     }
 
-    /// From when on the slots of a contender count.
+    /// Time from which the slots of a contender count.
     #[inline]
     fn counts_from(&self, contender: usize) -> Instant {
         let own = &self.contenders[contender];
@@ -147,9 +151,10 @@ impl Medium {
         own.waiting.then(|| self.counts_from(contender) + slots)
     }
 
-    /// A contender whose turn it is begins a transmission that takes `air`, and its acknowledgement `response` after
-    /// that. The others keep the slots that they have left, less the one at whose beginning the channel
-    /// was still idle; one without any begins at the same instant, and both are lost.
+    /// A contender begins a transmission that takes `air`, and whose acknowledgement takes
+    /// `response` after that. The others keep the slots that they have left, less the one at whose
+    /// beginning the channel was still idle; a contender without any left begins at this instant
+    /// too, and both transmissions are lost.
     pub fn begin(&mut self, contender: usize, now: Instant, air: Duration, response: Duration) {
         let own = &mut self.contenders[contender];
         (own.waiting, own.backoff, own.lost) = (false, 0, own.collides);
@@ -173,7 +178,7 @@ impl Medium {
         (self.air_ends, self.free_at) = (now + air, now + air + response);
     }
 
-    /// Whether the transmission of a contender that is under way has met another.
+    /// Whether the transmission of a contender that is under way has collided.
     pub fn is_lost(&self, contender: usize) -> bool {
         self.contenders[contender].lost
     }
@@ -196,7 +201,7 @@ impl Medium {
         own.draw(now, rng);
     }
 
-    /// Counts a transmission to or from a station, of these frames; a request has none.
+    /// Counts a transmission to or from a station with this number of frames; a request has 0.
     pub fn took(&mut self, station: usize, began: Instant, lasts: Duration, frames: u64) {
         if self.window.contains(began) {
             let share = &mut self.shares[station];
@@ -220,17 +225,17 @@ impl Medium {
         }
     }
 
-    /// A station has sent for this long.
+    /// Adds a time for which a station has sent.
     pub fn receive(&mut self, station: usize, lasts: Duration) {
         self.received[station] += lasts;
     }
 
-    /// How long a station has sent since this was last called.
+    /// Time for which a station has sent since the last call of this method.
     pub fn take_received(&mut self, station: usize) -> Duration {
         std::mem::take(&mut self.received[station])
     }
 
-    /// What each station took.
+    /// Use of the channel by each station.
     pub fn shares(&self) -> &[Share] {
         &self.shares
     }
@@ -256,7 +261,8 @@ mod tests {
         Instant::ZERO + us(count)
     }
 
-    /// An idle channel whose contenders wait with these backoffs from the beginning; later ones draw no slots.
+    /// An idle channel whose contenders wait with these backoffs from the beginning; backoffs drawn
+    /// later are 0.
     fn waiting(backoffs: &[u32]) -> Medium {
         let timing = Timing {
             slot: us(9),

@@ -7,16 +7,16 @@ use super::WifiPort;
 /// How an access point serves its stations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turns {
-    /// An aggregate each.
+    /// One aggregate for each station in turn.
     RoundRobin,
-    /// So that all get equal airtime, this much in a round (deficits, as in mac80211).
+    /// Equal airtime for all stations, with this quantum in a round (deficits, as in mac80211).
     Airtime(Duration),
-    /// Whose first packet came first (ns-3's FcfsWifiQueueScheduler).
+    /// First the station whose first packet arrived first (ns-3's FcfsWifiQueueScheduler).
     Oldest,
 }
 
 impl WifiPort {
-    /// The station that sends, or is sent to, next.
+    /// Chooses the station that sends, or is sent to, next.
     pub(super) fn next_station(
         &mut self,
         contender: usize,
@@ -66,7 +66,8 @@ impl WifiPort {
         }
     }
 
-    /// The first packet of each station is taken from its discipline, to be looked at.
+    /// The station whose first packet arrived first. The first packet of each station is taken out
+    /// of its discipline for this.
     fn with_oldest_packet(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<usize> {
         let mut oldest: Option<(Instant, usize)> = None;
         for station in 0..self.frames.len() {
