@@ -97,7 +97,7 @@ impl SendAlgorithm for ClassicSender {
         self.control.on_sent(cx.snd, chunk, cx.moment.at);
         let new = chunk.seq.max(cx.snd.max);
         if chunk.end() > new && self.timed == NOT_TIMED {
-            // Only numbers never sent before are timed (Karn).
+            // Only sequence numbers never sent before are timed (Karn's algorithm).
             self.timed = new;
             self.timed_at = cx.profile.rtt.stamp(cx.host, cx.moment);
         }
@@ -220,7 +220,7 @@ impl ClassicSender {
             if let Some(opening) = opening
                 && !cx.profile.opening.handshake_grows
             {
-                opening.start_from_cached(cx); // once more, after the sample
+                opening.start_from_cached(cx); // again, now with a round-trip sample
                 if !echo.reduces {
                     return AfterAck::Output;
                 }

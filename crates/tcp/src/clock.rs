@@ -157,7 +157,8 @@ mod tests {
         let clock = HostClock { slow: Duration::from_millis(330), fast: Duration::ZERO };
         assert_eq!(ms(clock.slow(SLOW).deadline(moment(0, Phase::Events), 6)), 2830);
         assert_eq!(ms(clock.slow(SLOW).deadline(moment(329, Phase::Events), 3)), 1330);
-        // At a tick: an arrival is served before it, a timer of the tick itself after.
+        // At the instant of a tick an arrival is served before it, and a timer of the tick after
+        // it.
         assert_eq!(ms(clock.slow(SLOW).deadline(moment(830, Phase::Events), 3)), 1830);
         assert_eq!(ms(clock.slow(SLOW).deadline(moment(830, Phase::Slow), 3)), 2330);
         assert_eq!(ms(clock.slow(SLOW).deadline(moment(831, Phase::Events), 3)), 2330);

@@ -40,7 +40,7 @@ pub enum State {
 /// What the endpoint does after a change of state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transition {
-    /// Nothing more.
+    /// There is nothing more to do.
     None,
     /// TIME_WAIT begins.
     TimeWait,
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_connection_closes_by_the_diagram_of_rfc_9293() {
-        // Section 3.3.2, figure 5.
+        // RFC 9293 section 3.3.2, figure 5.
         let close = |connection: &mut Connection| {
             connection.on_close();
             Transition::None

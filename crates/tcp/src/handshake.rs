@@ -42,7 +42,7 @@ impl TcpEndpoint {
         // A bare ACK answers a repeated SYN; it does not open the connection.
         if !segment.flags.has(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
             if segment.resets() && segment.ack == 1 {
-                self.finish(State::Failed); // refused (RFC 9293 section 3.10.7.3)
+                self.finish(State::Failed); // a reset answers the SYN (RFC 9293 section 3.10.7.3)
             }
             return;
         }

@@ -27,7 +27,8 @@ use crate::profile::SynAck;
 use crate::rtt::RTT_SAMPLES_TO_KEEP;
 use crate::segment::Segment;
 
-/// `rtq_reallyold` of FreeBSD's `in_rmx.c`, `TCP_METRICS_TIMEOUT` of Linux's `tcp_metrics.c`.
+/// Life of an unused entry: `rtq_reallyold` of FreeBSD's `in_rmx.c`, `TCP_METRICS_TIMEOUT` of
+/// Linux's `tcp_metrics.c`.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(3_600);
 /// Bytes of TCP and IP headers that a threshold in FreeBSD's route counts with each segment.
 const HEADERS: u64 = 40;
@@ -191,8 +192,9 @@ impl TcpEndpoint {
     }
 
     /// Whether the metrics of this end are not yet in its host's cache and may be stored now.
-    /// `over`: both ends have closed, and this endpoint is about to be reused. FreeBSD:
-    /// `tcp_close`. Linux: `tcp_time_wait` or LAST-ACK to CLOSE, never when given up.
+    /// `over`: both ends have closed, and this endpoint is about to be reused. FreeBSD stores them
+    /// in `tcp_close`, Linux in `tcp_time_wait` or at the end of LAST-ACK, never when the
+    /// connection has failed.
     #[inline]
     pub fn may_update_cache(&self, over: bool) -> bool {
         let closed = matches!(self.conn.state, State::FinWait2 | State::TimeWait | State::Closed);

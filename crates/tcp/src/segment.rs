@@ -277,8 +277,8 @@ impl Segment {
     pub(crate) fn push(&mut self) {
         self.accurate |= PUSHES;
     }
-    /// The receive window that the segment offers, bytes; `None` from an end whose window never
-    /// changes and is a setting of its profile.
+    /// The receive window that the segment offers, bytes; `None` from an end with a constant
+    /// window, which its profile states.
     pub const fn window(&self) -> Option<u64> {
         let scale = self.accurate >> SCALE_AT & 15;
         match self.sack.window {

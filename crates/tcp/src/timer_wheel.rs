@@ -65,16 +65,16 @@ mod tests {
     fn a_timer_ends_at_the_next_multiple_of_its_level() {
         let wheel = TimerWheel::of(1_000);
         for (now, wait, end) in [
-            (0, 15, 16), // as was measured of PIE's timer
-            (5, 62, 68), // the last of the lowest level
-            (5, 63, 72), // 68 in steps of 8
+            (0, 15, 16), // as was measured with PIE's timer
+            (5, 62, 68), // the longest timer of the lowest level
+            (5, 63, 72), // steps of 8 ticks: not 68 but 72
             (0, 503, 504),
-            (0, 504, 512), // in steps of 64
+            (0, 504, 512), // steps of 64 ticks
             (472, 568, 1_088),
-            (0, 512, 576), // a multiple is not its own next one
+            (0, 512, 576), // from a multiple to the next one
             (0, 4_031, 4_032),
-            (0, 4_032, 4_096),       // in steps of 512
-            (1_000, 32_256, 36_864), // in steps of 4,096
+            (0, 4_032, 4_096),       // steps of 512 ticks
+            (1_000, 32_256, 36_864), // steps of 4,096 ticks
         ] {
             let found = wheel.end(ms(now), Duration::from_millis(wait));
             assert_eq!(found, ms(end), "{wait} ms from {now} ms");

@@ -135,7 +135,7 @@ fn a_socket_out_of_the_syn_cache_begins_with_the_route() {
     assert_eq!(server.next_timeout().unwrap().at, ms(3_050), "the cache has its own schedule");
     let ack = Segment { flags: Flags::ACK, seq: 1, ack: 1, ..Segment::default() };
     cache.deliver_to(PAIR, &mut server, &ack, ms(150));
-    // srtt 1,895 and rttvar 12: (473 + 12) >> 1 ticks.
+    // The route's srtt of 1,895 and rttvar of 12 make a timeout of (473 + 12) >> 1 ticks.
     assert_eq!(server.rto(), after(2_420));
 }
 
@@ -156,7 +156,7 @@ fn a_threshold_is_kept_from_the_first_bad_news_on() {
     let unbounded = 65_535 << 14;
     assert_eq!(kept(0, &[2_920]), (0, unbounded), "no send pipe is configured");
     assert_eq!(kept(17_520, &[8_760]), (0, unbounded), "not below half of it");
-    // Four segments, with their headers.
+    // A threshold of four segments is kept with their headers, 1,500 B each.
     assert_eq!(kept(17_520, &[5_840]), (6_000, 6_000));
     assert_eq!(kept(17_520, &[1_000]), (3_000, 3_000), "two at least");
     assert_eq!(kept(17_520, &[3_649]), (3_000, 3_000), "to the nearest whole number");

@@ -110,7 +110,7 @@ impl QuicEndpoint {
         }
     }
 
-    /// `OnAckReceived` of RFC 9002, appendix A.7.
+    /// Processes an ACK frame: `OnAckReceived` of RFC 9002, appendix A.7.
     fn on_ack(&mut self, at: usize, frame: &AckFrame, now: Instant) {
         if frame.largest >= self.spaces[at].next {
             return; // it acknowledges a packet never sent (RFC 9000 section 13.1)
@@ -201,8 +201,8 @@ impl QuicEndpoint {
         latest
     }
 
-    /// `ProcessECN` and the validation of RFC 9000 section 13.4.2.1. Returns the bytes taken to
-    /// have been marked.
+    /// Processes the ECN counts of an ACK frame: `ProcessECN` of RFC 9002, and the validation of
+    /// RFC 9000 section 13.4.2.1. Returns the bytes taken to have been marked.
     fn check_marks(
         &mut self,
         at: usize,

@@ -55,7 +55,7 @@ impl Outgoing {
         self.end = self.next.clamp(1, self.end);
     }
 
-    /// The number after the last one, a FIN counted.
+    /// The number after the written data, a FIN counted.
     fn limit(&self) -> u64 {
         self.end + u64::from(self.fin)
     }

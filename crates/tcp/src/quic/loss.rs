@@ -11,8 +11,8 @@ use crate::congestion::Cause;
 const MOST_DOUBLINGS: u32 = 32;
 
 impl QuicEndpoint {
-    /// `DetectAndRemoveLostPackets` and `OnPacketsLost`; `before`: bytes in flight before the
-    /// acknowledgement or timeout. Returns the bytes lost.
+    /// Finds lost packets (`DetectAndRemoveLostPackets` and `OnPacketsLost` of RFC 9002); `before`:
+    /// bytes in flight before the acknowledgement or timeout. Returns the bytes lost.
     pub(super) fn detect_lost(&mut self, at: usize, before: u64, now: Instant) -> u64 {
         let space = &mut self.spaces[at];
         space.loss_time = Instant::NEVER;
@@ -66,7 +66,7 @@ impl QuicEndpoint {
         }
     }
 
-    /// `SetLossDetectionTimer`.
+    /// Sets the loss detection timer (`SetLossDetectionTimer` of RFC 9002).
     pub(super) fn set_timer(&mut self, now: Instant) {
         let loss_time = self.spaces[HANDSHAKE].loss_time.min(self.spaces[DATA].loss_time);
         let out = self.spaces.iter().any(|space| space.eliciting_out > 0);
@@ -79,7 +79,8 @@ impl QuicEndpoint {
         };
     }
 
-    /// `GetPtoTimeAndSpace`.
+    /// When the earliest probe timeout expires, and in which space (`GetPtoTimeAndSpace` of RFC
+    /// 9002).
     fn pto_time(&self, now: Instant) -> (Instant, usize) {
         let backoff = 1 << self.timeouts.min(MOST_DOUBLINGS);
         if self.spaces.iter().all(|space| space.eliciting_out == 0) {
@@ -97,7 +98,7 @@ impl QuicEndpoint {
         earliest
     }
 
-    /// `OnLossDetectionTimeout`.
+    /// The loss detection timer has expired (`OnLossDetectionTimeout` of RFC 9002).
     pub(super) fn on_loss_timer(&mut self, now: Instant) {
         let before = self.path.in_flight;
         let times = [HANDSHAKE, DATA].map(|at| self.spaces[at].loss_time);

@@ -6,7 +6,7 @@ use packet::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacer {
     pub on: bool,
-    /// Bytes per second; 0 for no limit.
+    /// Pacing rate, bytes per second; 0 for no limit.
     pub rate: u64,
     /// Capacity of the bucket, bytes: the burst that section 7.7 allows, an initial window.
     burst: u64,
@@ -91,7 +91,7 @@ mod tests {
             assert_eq!(pacer.next(1_200, at(5)), at(5));
             pacer.on_sent(1_200, at(5));
         }
-        // 1,200 B take 1 ms.
+        // At this rate 1,200 B take 1 ms.
         assert_eq!(pacer.next(1_200, at(5)), at(6));
         pacer.on_sent(1_200, at(6));
         assert_eq!(pacer.next(1_200, at(6)), at(7));
@@ -107,7 +107,7 @@ mod tests {
         let mut pacer = Pacer::new(true, 12_000, true);
         pacer.rate = 1_200_000;
         (0..10).for_each(|_| pacer.on_sent(1_200, at(0)));
-        // quinn-proto 0.11: ten datagrams at 1.2 MB/s, not one.
+        // As in quinn-proto 0.11 the wait is that of ten datagrams at 1.2 MB/s, not of one.
         assert_eq!(pacer.next(1_200, at(0)), at(10_000));
         assert_eq!(pacer.next(1_200, at(1_000)), at(1_000));
         // 2 ms of 60,000 B in 5 ms are more than ten datagrams.

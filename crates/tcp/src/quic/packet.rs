@@ -7,8 +7,8 @@
 //! | `seq`, `len`, FIN | the piece of CRYPTO or STREAM data |
 //! | ACK | the packet has an ACK frame; `ack`: largest number (low 32 bits), CE count (high bits) |
 //! | `sack` | ranges of the ACK frame as on the wire, and its delay in units of 8 µs |
-//! | `echo`, `accurate` | its counts of ECT(1), ECT(0); high bits of `accurate`: HANDSHAKE_DONE,
-//! PING |
+//! | `echo` | count of ECT(1) of the ACK frame |
+//! | `accurate` | count of ECT(0) of the ACK frame; in the highest bits HANDSHAKE_DONE and PING |
 
 use packet::Duration;
 
@@ -278,11 +278,12 @@ mod tests {
 
     #[test]
     fn headers_have_the_lengths_of_rfc_9000() {
-        // Appendix A.2: with 0xabe8b3 acknowledged 0xac5c02 takes two bytes, 0xace8fe three.
+        // RFC 9000 appendix A.2: with 0xabe8b3 acknowledged 0xac5c02 takes two bytes, 0xace8fe
+        // three.
         let acked = Some(0xabe8b3);
         assert_eq!([0xac5c02, 0xace8fe].map(|number| number_bytes(number, acked)), [2, 3]);
         assert_eq!(number_bytes(0, None), 1);
-        // Section 16.
+        // RFC 9000 section 16.
         let values = [63, 64, 16_383, 16_384, 1_073_741_823, 1_073_741_824];
         assert_eq!(values.map(varint), [1, 2, 2, 4, 4, 8]);
         assert_eq!([1, 2, 65].map(|seq| data_header(false, seq)), [2, 3, 4]);

@@ -31,8 +31,8 @@ impl RttEstimate {
         }
     }
 
-    /// `UpdateRtt` of appendix A.7; `delay`: the part of the peer's acknowledgement delay that
-    /// counts.
+    /// Takes a sample (`UpdateRtt` of RFC 9002 appendix A.7); `delay`: the part of the peer's
+    /// acknowledgement delay that counts.
     pub fn update(&mut self, latest: Duration, delay: Duration, now: Instant) {
         (self.latest, self.newest) = (latest, Some(latest));
         if self.first_sample.is_none() {
@@ -48,7 +48,7 @@ impl RttEstimate {
         self.smoothed = Duration::from_nanos((7 * smoothed + adjusted) / 8);
     }
 
-    /// The probe timeout without the peer's delay and without backoff (section 6.2.1).
+    /// The probe timeout without the peer's delay and without backoff (RFC 9002 section 6.2.1).
     pub fn pto(&self) -> Duration {
         self.smoothed + (self.var * 4).max(GRANULARITY)
     }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn the_estimate_is_that_of_section_5_3() {
         let mut rtt = RttEstimate::new(ms(333));
-        // Section 6.2.2: 333 ms + 4 x 166.5 ms.
+        // RFC 9002 section 6.2.2: 333 ms + 4 x 166.5 ms.
         assert_eq!(rtt.pto(), ms(999));
         rtt.update(ms(100), ms(25), Instant::ZERO);
         assert_eq!(
@@ -94,7 +94,7 @@ mod tests {
             (rtt.smoothed, rtt.var),
             (Duration::from_micros(107_500), Duration::from_micros(52_500))
         );
-        // Taking 25 ms off 110 ms would leave less than the smallest.
+        // Taking 25 ms off 110 ms would leave less than the smallest round trip.
         rtt.update(ms(110), ms(25), Instant::ZERO);
         assert_eq!(rtt.smoothed, Duration::from_nanos((7 * 107_500_000 + 110_000_000) / 8));
         assert_eq!(rtt.min, ms(100));

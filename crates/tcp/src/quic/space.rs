@@ -27,7 +27,7 @@ pub(super) struct Sent {
     /// Numbers of its first data byte and of the one after its last; equal without data.
     pub seq: u64,
     pub end: u64,
-    /// The highest packet number that its ACK frame reports.
+    /// The highest packet number that the packet's ACK frame reports, if it has one.
     pub reports: Option<u64>,
     /// UDP payload, bytes.
     pub bytes: u16,

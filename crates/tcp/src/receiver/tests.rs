@@ -123,7 +123,7 @@ fn a_fin_alone_beyond_a_hole_is_no_range_where_it_is_not_reported() {
 
 #[test]
 fn the_first_segment_is_acknowledged_at_once_where_the_policy_says_so() {
-    // ns-3's ProcessSynRcvd: one, then every second.
+    // ns-3's ProcessSynRcvd: the first segment is acknowledged, then every second one.
     for (first, at_once) in [(false, [false, true, false]), (true, [true, false, true])] {
         let policy = AckPolicy { first, ..EVERY_OTHER };
         let mut r = opened();

@@ -209,7 +209,7 @@ pub(crate) struct Windows<'a> {
 }
 
 impl Windows<'_> {
-    /// `acked` new numbers were acknowledged, and the window may grow.
+    /// `acked` new sequence numbers were acknowledged, and the window may grow.
     #[inline(always)]
     pub fn grow(&mut self, acked: u64) {
         let snd = &mut *self.snd;

@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn a_full_acknowledgement_leaves_what_the_rule_says() {
-        // Ten segments of 100 B out, threshold 5; five more duplicates after the third; all but
-        // the rest is acknowledged.
+        // Ten segments of 100 B are in flight, and the threshold becomes five; five more duplicates
+        // follow the third one; then all but `rest` bytes of newer data is acknowledged.
         let left = |leaving, rest: u64| {
             // By the RFC's rules the last acknowledgement of a recovery does not grow the window.
             let rules = Rules { limited_transmit: false, leaving, ..rfc(RecoveryKind::NewReno) };
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn what_limited_transmit_sent_is_not_in_the_flight() {
-        // RFC 5681 section 3.2, step 2: ten segments of 100 B are out in a window of 1,050 B, and one
-        // more for each of the first two duplicates: half of 1,000 B are left.
+        // RFC 5681 section 3.2, step 2: ten segments of 100 B are in flight in a window of 1,050 B,
+        // and one more for each of the first two duplicates: the threshold becomes half of 1,000 B.
         let rules = rfc(RecoveryKind::NewReno);
         let mut snd = ten_out(1_050);
         let mut newreno = NewReno::default();
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn a_last_segment_within_the_window_is_not_limited_transmit() {
         // Ten segments of 100 B fill the window, the last with a FIN: its number needs no room, and
-        // half of 1,001 is left at the loss.
+        // at the loss the threshold becomes half of 1,001.
         let rules = rfc(RecoveryKind::NewReno);
         let last = SendState { max: 901, end: 1_001, fin_queued: true, ..ten_out(1_000) };
         let (mut snd, mut newreno) = (last, NewReno::default());

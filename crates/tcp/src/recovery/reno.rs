@@ -27,7 +27,7 @@ impl Reno {
         let leaves = self.recovering(rules);
         if leaves {
             let window = match rules.implementation {
-                // dupwnd_ becomes 0.
+                // ns-2 takes the inflation back: dupwnd_ becomes 0.
                 Implementation::Ns2 => {
                     let inflation = u64::from(self.duplicates) * snd.mss();
                     snd.win.cwnd.saturating_sub(inflation).max(snd.mss())

@@ -72,10 +72,11 @@ pub(crate) enum Implementation {
     /// FreeBSD: the fast retransmit makes an output call of its own and restarts the timer; growth
     /// goes on with the ACK that ends a recovery; a timeout halves the window with its inflation.
     Bsd,
-    /// RFC 5681 and 6582.
+    /// The rules of RFC 5681 and 6582.
     Rfc,
     /// ns-2.35: a fast retransmit restarts the timer; growth goes on with the ACK that ends a
-    /// recovery; duplicates of what was sent before the last reduction start nothing (`bug_fix_`).
+    /// recovery; duplicates of what was sent before the last reduction start no recovery
+    /// (`bug_fix_`).
     Ns2,
 }
 
@@ -83,8 +84,8 @@ pub(crate) enum Implementation {
 /// grows (where it does).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leaving {
-    /// The threshold, at most a segment more than is outstanding, that being one at least (RFC 6582
-    /// section 3.2, step 3, option 1).
+    /// The threshold, at most a segment more than is outstanding, where one segment counts as
+    /// outstanding at least (RFC 6582 section 3.2, step 3, option 1).
     Refilled,
     /// The threshold, at most a segment more than is outstanding (FreeBSD 4.x; `exit_recovery_fix_` of
     /// ns-2.35).

@@ -55,7 +55,8 @@ impl Sack {
             self.drop_acknowledged(w.rules, w.snd);
         }
         (self.duplicates, self.limited) = (0, 0);
-        // Few acknowledgements have SACK blocks: this test costs less than to process none.
+        // Few acknowledgements have SACK blocks: this test is cheaper than to process an empty
+        // list.
         let news = if segment.sack.is_empty() { 0 } else { self.board.process(w.snd, segment) };
         if news > 0 && self.mode == Mode::Open && w.rules.reports_hold_growth {
             w.snd.win.held = true;

@@ -100,9 +100,9 @@ impl Tracker {
         }
     }
 
-    /// Takes the segments up to `ack` at once ([`Tracker::take_cumulative`]), if none in flight was
-    /// reported, lost or retransmitted. Returns `None` if `ack` covers no whole segment, or if a
-    /// segment sent later than the first has been delivered.
+    /// Takes the segments up to `ack` at once, with the results of [`Tracker::take_cumulative`],
+    /// while none in flight was reported, lost or retransmitted. Returns `None` if `ack` covers no
+    /// whole segment, or if a segment sent later than the first has been delivered.
     #[inline(always)]
     pub fn take_run(&mut self, ack: u64, now: Instant) -> Option<AckInfo> {
         let (first, last, count) = self.board.run_below(ack)?;
@@ -324,7 +324,8 @@ mod tests {
 
     #[test]
     fn without_reports_a_bare_acknowledgement_says_that_a_segment_arrived() {
-        // RFC 5681 section 2: without data, SYN and FIN; and only where it carries information.
+        // RFC 5681 section 2: a duplicate has no data, SYN and FIN; and it counts only if `counts`
+        // says so.
         let flags = [Flags::ACK, Flags::ACK.with(Flags::FIN), Flags::ACK.with(Flags::SYN)];
         for (len, flags, counts, dupacks) in [
             (0, flags[0], true, 1),

@@ -237,7 +237,7 @@ mod tests {
         // A delay of 500 us shortens the next gap by as much, a longer one by half of the gap.
         assert_eq!(pacer.on_burst(4_000, 4, at(2_500)), Some(at(6_000)));
         assert_eq!(pacer.on_burst(4_000, 4, at(9_000)), Some(at(11_000)));
-        // A sender that is not paced notes when it sent.
+        // A sender that is not paced records when it sent.
         let mut free = Pacer { rate: 1_000_000, ..Pacer::default() };
         assert_eq!((free.on_burst(90_000, 90, at(7)), free.next), (None, at(7)));
     }

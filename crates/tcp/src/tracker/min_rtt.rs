@@ -96,10 +96,10 @@ mod tests {
         assert_eq!(after(&[(0, 10), (301, 40)]), 40);
         assert_eq!(after(&[(0, 10), (75, 15), (76, 20), (301, 40)]), 20);
         assert_eq!(after(&[(0, 10), (76, 20), (150, 25), (151, 30), (301, 40), (377, 50)]), 30);
-        // A smaller third best takes its place, a larger one does not.
+        // A smaller sample replaces the third best, a larger one does not.
         let to = |third| after(&[(0, 10), (76, 20), (151, 30), (200, third), (301, 40), (377, 50)]);
         assert_eq!([to(25), to(35)], [25, 30]);
-        // The second is too old as well.
+        // At 381 s the second best is too old as well.
         assert_eq!(after(&[(0, 10), (80, 20), (160, 30), (380, 40)]), 20);
         assert_eq!(after(&[(0, 10), (80, 20), (160, 30), (381, 40)]), 30);
     }

@@ -270,8 +270,8 @@ mod tests {
     #[test]
     fn acknowledgements_that_come_together_do_not_raise_the_rate() {
         // One segment sent at 0 and delivered at 50 ms; ten more sent every 10 ms from 60 ms on and
-        // acknowledged 1 ms apart. The last makes 11,000 B (one more was out) in the 150 ms that the sending took; the
-        // acknowledging took 110.
+        // acknowledged 1 ms apart. The last sample has 11,000 B (one more segment was in flight) in
+        // a sending interval of 150 ms; the acknowledging interval is 110 ms.
         let mut rate = Rate::new(true);
         let first = send(&mut rate, 0, 0, at(0));
         let second = send(&mut rate, 1, 1_000, at(0));
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn no_time_gives_no_rate() {
-        // Before a round trip is known the smallest one is zero.
+        // Before the first round-trip sample the smallest round trip is zero.
         let mut rate = Rate::new(true);
         let record = send(&mut rate, 1, 0, at(5));
         for (now, known) in [(5, false), (6, true)] {

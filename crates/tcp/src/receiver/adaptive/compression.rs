@@ -30,7 +30,7 @@ pub(crate) struct Compress {
 pub(super) struct Compression {
     /// Both ends agreed on selective acknowledgements.
     pub agreed: bool,
-    /// Arrivals that wait to be reported (`compressed_ack`).
+    /// Number of arrivals that wait to be reported (`compressed_ack`).
     waiting: u8,
     /// Number of reports sent at once since the expected sequence number became `next`
     /// (`dup_ack_counter`, `compressed_ack_rcv_nxt`).
@@ -42,7 +42,7 @@ pub(super) struct Compression {
 #[derive(Debug, PartialEq, Eq)]
 enum Report {
     AtOnce,
-    /// It is the first that waits, until a timer ends.
+    /// The report is the first one that waits, and a timer ends the wait.
     Waits,
     /// The acknowledgement joins those that wait to be sent as one.
     Joins,

@@ -22,11 +22,11 @@ pub(super) const BARE_HEADER: u32 = 20;
 /// The state of one connection (`icsk_ack`), times in milliseconds, Linux's jiffies.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::receiver) struct Tempo {
-    /// Acknowledgements still to be sent at once.
+    /// Number of acknowledgements still to be sent at once.
     pub(super) quick: u8,
     /// The connection answers what it receives (`pingpong`).
     pub(super) answers: bool,
-    /// Data came since the last acknowledgement went out.
+    /// Data has arrived since the last acknowledgement was sent.
     pub(super) owed: bool,
     /// Number of small segments (2 at most), or of full ones with PSH (1 at most), since the last
     /// acknowledgement (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).

@@ -11,7 +11,7 @@ use crate::segment::Flags;
 
 const SEGMENT: u32 = 1_448;
 
-/// A ratio with which the window is as large as it can be from the start.
+/// Payload share of the buffer, in 1/256, with which the window is largest from the start.
 const NEVER_GROWS: u32 = 100;
 
 /// A receiver of profile `linux` with a buffer of 6 MB, and the sender's round-trip estimate.
@@ -147,7 +147,7 @@ fn a_fixed_buffer_of_six_megabytes_makes_308_quick_acknowledgements() {
     let quick = (1..=400).take_while(|&at| end.full(at)).count();
     assert_eq!(quick, 308);
     assert_eq!(end.receiver.tempo().expect("linux").window, 3_842_302);
-    // The 309th waits, the 310th goes beyond one full segment.
+    // The 309th acknowledgement waits; with the 310th segment more than one full segment waits.
     assert!(end.full(400));
     assert!(!end.full(400));
 }
@@ -155,7 +155,7 @@ fn a_fixed_buffer_of_six_megabytes_makes_308_quick_acknowledgements() {
 #[test]
 fn the_delay_follows_the_pace_of_arrivals() {
     let mut end = End::warm();
-    // A gap of 20 ms or less: 40/2 + 20. One of 35 ms: 40/2 + 35 = 55 ms. One of 50: 55/2 + 50 = 77.
+    // Gaps of 20 ms or less make a delay of 40/2 + 20 ms; 35 ms make 40/2 + 35, 50 ms 55/2 + 50.
     for (at, wait, due) in [(36, 40, 76), (111, 40, 151)] {
         assert!(!end.full(at));
         assert_eq!(end.wait(), wait, "at {at}");
@@ -173,10 +173,10 @@ fn a_delay_ends_at_a_tick_of_the_kernel_s_wheel() {
     let mut end = End::warm();
     let AtOnce::Adaptive(rules) = &mut end.policy.at_once else { panic!() };
     rules.wheel = TimerWheel::of(1_000);
-    // The tick after the one of 36 + 40 ms: never before its time.
+    // The delay ends at the tick after 36 + 40 ms, never before its time.
     assert!(!end.full(36));
     assert_eq!(end.waits_until(), 77);
-    // Twice as long, 80 ms: at one of every 8 ticks.
+    // A delay of 80 ms ends at a multiple of 8 ticks.
     end.receiver.tempo().expect("linux").wait = 80;
     assert!(!end.full(200));
     assert_eq!(end.waits_until(), 288);
@@ -196,7 +196,7 @@ fn a_gap_as_long_as_the_delay_leaves_it() {
 fn the_last_quick_acknowledgement_resets_the_delay() {
     // tcp_dec_quickack_mode: "Leaving quickack mode we deflate ATO."
     let mut end = End::new(NEVER_GROWS);
-    // 40/2 + 30 = 50, 55, 57, ...
+    // The delay becomes 40/2 + 30 = 50 ms, then 55, 57, ...
     (1..=15).for_each(|i| assert!(end.full(30 * i)));
     assert!(end.wait() > 50);
     assert!(end.full(480));
@@ -213,7 +213,7 @@ fn the_round_trip_bounds_the_delay() {
             end.rules.sample_span(&mut end.rtt, Duration::from_millis(trip));
         }
         end.receiver.tempo().expect("linux").wait = 80;
-        // A gap of 38 ms: 80/2 + 38 = 78 ms.
+        // After a gap of 38 ms the delay is 80/2 + 38 = 78 ms.
         end.receiver.tempo().expect("linux").last = 62;
 
         assert!(!end.full(100));
@@ -279,7 +279,7 @@ fn a_first_mark_and_a_repeat_are_acknowledged_at_once_with_the_next() {
     };
     assert!(!hear(20, Ecn::Ect0, false, false));
     assert!(hear(20, Ecn::Ect0, false, false));
-    // Two quick ones, the second of an unmarked segment.
+    // Two quick acknowledgements follow, the second of an unmarked segment.
     assert!(hear(21, Ecn::Ce, true, false));
     assert!(hear(21, Ecn::Ect0, false, false));
     assert!(!hear(21, Ecn::Ce, false, false), "a later mark");
@@ -384,7 +384,7 @@ fn without_timestamps_a_window_s_end_reports_the_round_trip() {
     end.full(100);
     let (edge, bytes) = (end.receiver.tempo().expect("linux").buffer.edge(), u64::from(SEGMENT));
     let segments = (edge - 1).div_ceil(bytes) - 1;
-    // 1 + 1,448, and the window that was open: 3,000,000 - 1,460.
+    // The edge is 1 + 1,448 and the window that was open, 3,000,000 - 1,460.
     assert_eq!(edge, 2_999_989);
     (1..segments).for_each(|_| {
         end.full(120);
@@ -411,7 +411,7 @@ fn a_small_window_makes_fewer_quick_acknowledgements() {
 
 #[test]
 fn a_fin_alone_waits_and_is_no_data() {
-    // 35 ms after the last data: the delay of 40 ms stays, where data would make it 55.
+    // A FIN 35 ms after the last data leaves the delay at 40 ms, where data would make it 55.
     let mut end = End::warm();
     let flags = Flags::ACK.with(Flags::FIN);
     let seq = end.receiver.next;
@@ -432,7 +432,7 @@ fn before_the_first_data_in_order_nothing_is_an_answer() {
 
 #[test]
 fn full_segments_alone_show_a_round_trip_by_their_stamps() {
-    // tcp_rcv_rtt_measure_ts: of at least rcv_mss, and only if the clock has moved on.
+    // tcp_rcv_rtt_measure_ts: segments of rcv_mss at least, and only if the clock has moved on.
     let mut end = End::new(164);
     let flags = Flags::ACK.with(Flags::STAMPED);
     for (at, echo, len, trip_ms) in [

@@ -79,7 +79,7 @@ fn a_spurious_timeout_is_over_for_the_control_too() {
 
 #[test]
 fn an_echo_holds_the_window_while_a_timeout_is_repaired() {
-    // RFC 3168 section 6.1.2: an acknowledgement with ECE set grows nothing.
+    // RFC 3168 section 6.1.2: an acknowledgement with ECE set does not grow the window.
     for (own_window, held, recovering, called) in [
         (false, true, false, "Cwr"),
         (false, false, false, "Loss"),

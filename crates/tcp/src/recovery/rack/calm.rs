@@ -47,10 +47,11 @@ impl RackSender {
         Some(fits.then(|| Chunk::new(snd.max, u32::from(snd.win.mss), false)))
     }
 
-    /// Does what [`RackSender::process_ack`] would do with an acknowledgement of new data, without ECN and without
-    /// SACK blocks, that reaches an undisturbed sender. Returns `false`, and does nothing, if the sender is not
-    /// undisturbed, if no whole segment is acknowledged, or if a retransmission has arrived that was sent after
-    /// the first segment that is out, since RACK may then take that segment for lost.
+    /// Does what [`RackSender::process_ack`] would do with an acknowledgement of new data, without
+    /// ECN and without SACK blocks, that reaches an undisturbed sender. Returns `false`, and does
+    /// nothing, if the sender is not undisturbed, if no whole segment is acknowledged, or if a
+    /// retransmission has arrived that was sent after the first segment in flight, since RACK may
+    /// then take that segment for lost.
     #[inline(never)]
     pub fn take_calm_ack(
         &mut self,

@@ -20,8 +20,8 @@ impl Prr {
         Prr { delivered: 0, out: 0, before: cwnd.max(1) }
     }
 
-    /// An acknowledgement that delivers `delivered` bytes; `safe`: it advances, and shows no
-    /// further loss. Sets the window.
+    /// Sets the window after an acknowledgement that delivers `delivered` bytes; `safe`: it
+    /// advances, and shows no further loss.
     pub fn on_ack(&mut self, snd: &mut SendState, in_flight: u64, delivered: u64, safe: bool) {
         if delivered == 0 {
             return;
@@ -80,16 +80,16 @@ mod tests {
 
     #[test]
     fn every_second_report_sends_as_in_the_figure_of_rfc_6937() {
-        // Section 3.1, one loss of 20: the resend at the third report, then new segments at 5, 7, ...
-        // 17: half a segment per report, as the formula says. The figure's row of what is sent has 18
-        // and 19 instead of 17, but its row of pipe (12 after 16 and 17, then 11 and 10) a segment at
-        // 17 and none later.
+        // RFC 6937 section 3.1, one loss of 20: the retransmission at the third report, then new
+        // segments at 5, 7, ... 17: half a segment per report, as the formula says. The figure's
+        // row of what is sent has 18 and 19 instead of 17, but its row of pipe (12 after 16 and 17,
+        // then 11 and 10) a segment at 17 and none later.
         assert_eq!(sends(18, 3..20), [3, 5, 7, 9, 11, 13, 15, 17]);
     }
 
     #[test]
     fn after_heavy_loss_the_window_grows_back_only_with_good_news() {
-        // Section 3, 15 of 20 lost, four on the way: conservation of packets ...
+        // RFC 6937 section 3, 15 of 20 lost, four in flight: conservation of packets ...
         let (mut prr, mut f) = (Prr::begin(20 * MSS), snd(10));
         prr.on_ack(&mut f, 4 * MSS, MSS, false);
         assert_eq!(f.win.cwnd, 5 * MSS);

@@ -179,9 +179,10 @@ impl RackSender {
     }
 
     /// Losses were found. A window that marks have reduced already is not reduced once more, except
-    /// where a control answers marks with less than a loss (RFC 8257 section 3.4): DCTCP's threshold
-    /// becomes half of the window at this moment, and the reduction under way goes on to it (Linux's
-    /// `dctcp_react_to_loss`). `follows`: the acknowledgement at hand has ended a recovery.
+    /// where a control answers marks with less than a loss (RFC 8257 section 3.4): DCTCP's
+    /// threshold becomes half of the window at this moment, and the current reduction goes on to it
+    /// (Linux's `dctcp_react_to_loss`). `follows`: the current acknowledgement has ended a
+    /// recovery.
     pub(super) fn enter_recovery(
         &mut self,
         snd: &mut SendState,

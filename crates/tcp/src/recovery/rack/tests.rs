@@ -269,7 +269,7 @@ fn a_report_of_what_was_sent_before_the_repeat_puts_off_the_timeout() {
     // that, or of 200 ms more.)
     for (reported, at, due) in [
         ((201, 301), 160, 160 + 480), // sent at 0 ms
-        ((1_001, 1_101), 290, 640),   // sent at 155 ms, after the repeat
+        ((1_001, 1_101), 290, 640),   // sent at 155 ms, after the retransmission
     ] {
         let (mut rack, mut snd) = ten_out(Detection::Rack);
         (rack.state, rack.recovery_point) = (CaState::Recovery, 1_001);

@@ -7,7 +7,8 @@ use crate::send_state::Window;
 
 const RULES: Rules = rfc(RecoveryKind::Sack);
 
-/// Segments of 100 B, `out` of them outstanding from number 1 on, much more to send.
+/// A sender of segments of 100 B with `out` of them outstanding from sequence number 1 on, and much
+/// more to send.
 fn snd(out: u64, cwnd: u64) -> SendState {
     SendState {
         una: 1,
@@ -61,7 +62,7 @@ fn the_pipe_decides_what_goes_out_in_recovery() {
     sack.on_sent(&snd, snd.chunk(201, 301));
     assert_eq!(sack.pipe(&snd), 500);
     assert_eq!(next_number(&sack, &snd), None);
-    // The second resend is reported: its bytes leave the pipe, new data follows.
+    // The second retransmission is reported: its bytes leave the pipe, new data follows.
     with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 7)])));
     assert_eq!(sack.pipe(&snd), 400);
     assert_eq!(next_number(&sack, &snd), Some(10));
@@ -77,7 +78,7 @@ fn the_window_rests_until_the_recovery_point_is_passed() {
     let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
     assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 4)]))).entered);
     snd.max += 500;
-    // A partial ACK, the one that ends the recovery, the first one after it.
+    // Three ACKs: a partial one, the one that ends the recovery, the first one after it.
     for (una, cwnd) in [(401, 500), (1_001, 500), (1_101, 520)] {
         let acked = una - snd.una;
         snd.una = una;
@@ -127,7 +128,7 @@ fn reports_that_touch_are_one_and_old_ones_say_nothing() {
         assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report)).entered);
     }
     assert_eq!(sack.reports(), [(101, 301)]);
-    // An acknowledgement of less than is acknowledged by now.
+    // A late acknowledgement, of less than is acknowledged by now.
     snd.una = 51;
     let late = report(1, &[(4, 9)]);
     assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &late)).entered);
@@ -136,8 +137,8 @@ fn reports_that_touch_are_one_and_old_ones_say_nothing() {
 
 #[test]
 fn what_limited_transmit_sent_is_not_in_the_flight() {
-    // RFC 5681 section 3.2, step 2: ten segments of 100 B are out in a window of 1,050 B, and one more
-    // for each of the first two reports: half of 1,000 B are left.
+    // RFC 5681 section 3.2, step 2: ten segments of 100 B are in flight in a window of 1,050 B, and
+    // one more for each of the first two reports: the threshold becomes half of 1,000 B.
     let (mut sack, mut snd) = (Sack::default(), snd(10, 1_050));
     for to in 2..=3 {
         with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, to)])));
@@ -179,8 +180,8 @@ fn nothing_is_lost_below_the_first_unacknowledged_byte() {
 
 #[test]
 fn a_last_segment_within_the_window_is_not_limited_transmit() {
-    // Ten segments of 100 B fill the window, the last with a FIN: its number needs no room, and half
-    // of 1,001 is left at the loss.
+    // Ten segments of 100 B fill the window, the last with a FIN: its number needs no room, and at
+    // the loss the threshold becomes half of 1,001.
     let (mut sack, mut snd) = (Sack::default(), snd(9, 1_000));
     (snd.end, snd.fin_queued) = (1_001, true);
     let last = sack.next(&RULES, &snd).expect("room for it");
@@ -213,7 +214,8 @@ fn the_number_of_a_fin_keeps_back_no_segment() {
     assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &reported)).entered);
     let first = sack.first(&snd);
     sack.on_sent(&snd, first);
-    // Half of six segments and one number are 300 B. Two segments are on the way, and that number.
+    // The window is half of six segments and the FIN, 300 B. In flight are two segments and the
+    // FIN.
     snd.una = 201;
     with_reno(&RULES, &mut snd, |w| sack.on_advance(w, 200, &report(201, &[(5, 6), (3, 4)])));
     assert_eq!((snd.win.cwnd, sack.pipe(&snd)), (300, 201));
@@ -222,7 +224,7 @@ fn the_number_of_a_fin_keeps_back_no_segment() {
 
 #[test]
 fn a_partial_acknowledgement_sends_whatever_the_pipe_where_the_rules_say_so() {
-    // Two of ten segments are missing, the window then holds five and eight are on the way or lost.
+    // After a partial acknowledgement six segments are in flight, and the window holds five.
     for (partial_ack_sends, after) in [(false, None), (true, Some(10))] {
         let rules = Rules { partial_ack_sends, ..RULES };
         let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
@@ -243,8 +245,8 @@ fn a_partial_acknowledgement_sends_whatever_the_pipe_where_the_rules_say_so() {
 
 #[test]
 fn an_acknowledgement_that_reports_more_holds_the_window_by_ns3s_rule_until_a_timeout() {
-    // Ten segments are out and one of them is acknowledged, with or without a report from beyond a
-    // hole; in slow start it is worth a segment.
+    // Ten segments are in flight and one of them is acknowledged, with or without a report from
+    // beyond a hole; in slow start it is worth a segment.
     for (reports_hold_growth, sack, after) in [
         (false, &[][..], 1_100),
         (false, &[(3, 4)][..], 1_100),
@@ -274,8 +276,8 @@ fn the_impatient_restart_the_timer_at_the_first_partial_acknowledgement_alone() 
         let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
         let mut kept = Vec::new();
         for _ in 0..2 {
-            // Ten segments are out, and the first, the fourth and the sixth of them are lost. The last of three
-            // acknowledgements ends the recovery.
+            // Ten segments are in flight, and the first, the fourth and the sixth of them are lost.
+            // The last of three acknowledgements ends the recovery.
             let base = (snd.una - 1) as u32 / 100;
             let reported = report(
                 snd.una,

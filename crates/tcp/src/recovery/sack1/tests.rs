@@ -99,7 +99,7 @@ fn the_third_duplicate_with_news_begins_and_each_further_one_lets_a_packet_out()
         end.sends()
     });
     assert_eq!(reported, [vec![], vec![], vec![10], vec![11]]);
-    // One that reports nothing new lets one out too: acknowledgements are counted.
+    // A duplicate that reports nothing new allows a packet too: acknowledgements are counted.
     end.duplicate(0, &[(1, 8)]);
     assert_eq!(end.sends(), [12]);
 }
@@ -133,7 +133,7 @@ fn a_partial_acknowledgement_lets_two_out_and_holes_go_before_new_data() {
     assert!(end.sack.recovering());
     assert_eq!(end.sack.pipe, 3);
     assert_eq!(end.sends(), [10, 11]);
-    // A hole retransmitted is not sent once more.
+    // A hole that was retransmitted is not sent once more.
     end.advance(6, &[(7, 10)]);
     assert_eq!(end.sends(), [12, 13]);
 }

@@ -30,11 +30,12 @@ impl End {
 
 #[test]
 fn a_default_host_offers_what_the_kernel_does() {
-    // Linux 6.12, 10 Mbit/s, 80 ms: 45 segments with the SYN; the first segment shows that they take more room,
-    // and the end of the window stays, at 65,161. After a round trip 15,928 B were read, more than ten
-    // segments: 2 x 15,928 + 16 x 1,448 = 55,024, and 2 x 55,024 x 1,448/14,480 more: room for 66,029 B, of
-    // which 1,448 (there 1,449) are taken by the segment that comes next. The kernel's acknowledgement of
-    // the segment before goes out before the program reads it and has 388; here the program reads first.
+    // Linux 6.12, 10 Mbit/s, 80 ms: the SYN offers 45 segments; the first segment shows that
+    // segments take more room, and the right edge of the window stays at 65,161. After a round trip
+    // 15,928 B were read, more than ten segments: 2 x 15,928 + 16 x 1,448 = 55,024, and 2 x 55,024
+    // x 1,448/14,480 more: room for 66,029 B, of which 1,448 (there 1,449) are taken by the segment
+    // that comes next. The kernel's acknowledgement of the segment before goes out before the
+    // program reads it and has a window field of 388; here the program reads first.
     let mut end = default_host(Growth::SpaceAdjust);
     assert_eq!(end.offered, Some(Offer { bytes: 65_160, scale: 0 }));
     let seen: Vec<u64> = (0..10)
@@ -68,7 +69,7 @@ fn an_open_hole_takes_room_but_moves_no_end_back() {
     // (tcp_clamp_window).
     let held = 59 * u64::from(SEGMENT);
     assert!(end.buffer().0 >= held, "{:?}", end.buffer());
-    // All is read at once when the hole is filled: there is room for all that the buffer has.
+    // All is read at once when the hole is filled: the whole buffer is free.
     end.stamped_beyond(260, 0);
     assert_eq!(end.receiver.next, next + 60 * u64::from(SEGMENT));
     let room = end.receiver.tempo().expect("linux").buffer.space;
@@ -104,7 +105,7 @@ fn a_first_segment_beyond_a_hole_shows_what_segments_take() {
 
 #[test]
 fn without_selective_acknowledgements_a_hole_lets_no_window_grow() {
-    // tcp_data_queue_ofo: a window that changed would make a duplicate acknowledgement none.
+    // tcp_data_queue_ofo: an acknowledgement with a changed window would not count as a duplicate.
     let offered = |selective: bool| {
         let mut end = End::new(164);
         end.receiver.agree(selective);

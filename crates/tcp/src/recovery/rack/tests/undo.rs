@@ -44,7 +44,7 @@ fn what_rack_found_lost_is_looked_at_again_after_it_went_again() {
 
 #[test]
 fn a_timeout_is_questioned_where_a_segment_of_new_data_fits() {
-    // RFC 5682 section 2.1, step 2: ten segments are out.
+    // RFC 5682 section 2.1, step 2: ten segments are in flight.
     for (cwnd, end, fin, then) in [
         (2_000, 5_001, false, FRto::SecondAck),
         (1_100, 5_001, false, FRto::SecondAck),
