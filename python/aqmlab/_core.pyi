@@ -125,7 +125,7 @@ def live_check() -> str:
     """The requirements of a live run, whether this machine meets them, and its limits, as JSON."""
 
 def version() -> str:
-    """`{"version", "build", "commit", "profile"}` as JSON."""
+    """A JSON object with the keys `version`, `build`, `commit` and `profile`."""
 
 def estimate(scenario_json: str, registry: Registry | None = None) -> float | None:
     """Expected IP bytes per user and second of the traffic group given by its load."""

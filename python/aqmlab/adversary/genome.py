@@ -15,7 +15,7 @@ from typing import Any
 PACKETS = 15_000
 """Packets that the line of a trial carries, approximately; this sets the trial's duration."""
 PULSES_FROM = "2 s"
-"""When pulses begin: after the handshakes, so that pulses meet the transfer."""
+"""Start of the pulses: after the handshakes, so that the pulses meet the transfer."""
 LENGTH_S = (12.0, 60.0)
 """Shortest and longest duration of a trial."""
 CONTROLS = ("cubic", "reno", "bbr", "bbr3", "prague", "dctcp", "ledbat++")

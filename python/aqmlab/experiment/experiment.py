@@ -56,7 +56,6 @@ _OF_CLAIMS = ("claim", "defaults")
 
 Change = Callable[[Scenario, Collection[str]], Scenario]
 """Changes the scenario of a cell, whose axes have set the fields at these paths."""
-"""A scenario as another."""
 Inline = Callable[[Document], Document]
 """Returns a document with the contents of the files that it names."""
 

@@ -71,7 +71,7 @@ class AqmEnv(gymnasium.Env[Numbers, Numbers]):
             read = _read(scenario)
         self._scenario, self._port, link = _steered(read, port, self._action)
         self._reward = reward or ThroughputAndDelay(_capacity(link, self._port))
-        engine.World(self._scenario)  # raises errors in the scenario now
+        engine.World(self._scenario)  # reports errors in the scenario at once
         self.action_space = Box(self._action.low, self._action.high, (1,), np.float32)
         self.observation_space = Box(0.0, np.inf, (len(OBSERVED),), np.float32)
         self._world: engine.World | None = None

@@ -28,7 +28,7 @@ class Target:
     discrepancy: float = 0.0
     """Standard deviation between the simulator with the true values and the measured system."""
     log: bool = False
-    """Whether logarithms are compared."""
+    """Whether the logarithms of the numbers are compared."""
 
     @property
     def name(self) -> str:
@@ -64,7 +64,7 @@ class Targets:
             return np.where(self.log, np.log(np.where(self.log, safe, 1.0)), values)
 
     def described(self, values: np.ndarray) -> np.ndarray:
-        """The opposite of `scaled`."""
+        """The inverse of `scaled`: values in the metrics' units."""
         return np.where(self.log, np.exp(np.where(self.log, values, 0.0)), values)
 
     def _slope(self, target: Target) -> float:

@@ -75,7 +75,7 @@ class Calibration:
     r_squared: float
     """1 - residual / total sum of squares about zero, as is usual for such a line."""
     points: list[tuple[int, float]]
-    """(users, IP bytes per second) of every run."""
+    """Number of users, and IP bytes per second, of every run."""
     ci: tuple[float, float]
     """95 % interval of the slope (Student t)."""
     requested_per_user_s: float | None = None

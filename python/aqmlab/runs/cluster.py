@@ -204,7 +204,7 @@ class _Batch:
             self.stop()
 
     def _on_event(self, event: tuple[float, tuple[int, float]]) -> None:
-        """A worker has reported the progress of a run."""
+        """Called when a worker has reported the progress of a run."""
         _, (place, simulated_s) = event
         if place not in self._ended:
             self._start(place, LOOK_S)

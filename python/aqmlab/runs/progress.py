@@ -211,7 +211,7 @@ class Bar(Progress):
             self._task = self._rich.add_task(printable(self.title), total=1.0, detail="")
 
     def end(self) -> None:
-        """As the base; removes the bar."""
+        """As in the base class; also removes the bar."""
         super().end()
         self._remove()
 
@@ -255,7 +255,7 @@ class Notebook(Progress):
             self._place.update(_Html(f"<div>{bar} <code>{words}</code></div>"))
 
     def end(self) -> None:
-        """As the base; removes the bar."""
+        """As in the base class; also removes the bar."""
         super().end()
         if self._place is not None:
             self._place.update(_Html(""))
@@ -301,7 +301,7 @@ def for_stream(stream: IO[str] | None = None) -> Progress:
 
 
 def clock_text(seconds: float) -> str:
-    """`1:02:03` or `2:03`."""
+    """A duration as `1:02:03` or `2:03`."""
     whole = max(0, round(seconds))
     hours, minutes = whole // 3600, whole // 60 % 60
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

@@ -116,7 +116,7 @@ class StoredRun:
         return pl.read_parquet(io.BytesIO(self._table(name)))
 
     def _table(self, name: str) -> bytes:
-        """The file of a table."""
+        """The Parquet file of a table."""
         try:
             return self._content(f"{name}.parquet")
         except Damaged as damage:
@@ -271,7 +271,7 @@ class Packed(Mapping[str, "pa.Table"]):
         return len(self._contents)
 
     def content(self, name: str) -> bytes:
-        """The file of a table."""
+        """The Parquet file of a table."""
         content = self._contents[name]
         if content is None:
             raise KeyError(name)

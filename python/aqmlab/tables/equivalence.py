@@ -57,7 +57,7 @@ class Judgement:
     ratio_half: float
     """Half of the ratio's interval."""
     verdict: str
-    """`equivalent`, `different` or `inconclusive`."""
+    """The verdict: `equivalent`, `different` or `inconclusive`."""
 
 
 def judge(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Judgement:

@@ -56,7 +56,7 @@ class Lane:
     """One direction of a line in a target's words."""
 
     way: str
-    """`downloads` or `uploads`."""
+    """The direction: `downloads` or `uploads`."""
     entry: Entry
     words: list[str]
     line: str

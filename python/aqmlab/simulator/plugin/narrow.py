@@ -80,7 +80,7 @@ def modules(loading: Any) -> None:
 
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050001
-"""SECCOMP_RET_ALLOW, and SECCOMP_RET_ERRNO with EPERM."""
+"""Return values of the filter: SECCOMP_RET_ALLOW, and SECCOMP_RET_ERRNO with EPERM."""
 _FILES_AND_PROGRAMS = (
     (2, 257, 437, 85, 41, 42, 43, 288, 49, 56, 57, 58, 435, 59, 322, 62, 101, 425),
     (56, 437, 198, 203, 202, 242, 200, 220, 435, 221, 281, 129, 117, 425),
