@@ -73,7 +73,7 @@ enum Kind {
     Blocks,
     /// SACK blocks; the third reports a duplicate (RFC 2883), with offsets that may be negative.
     Duplicate,
-    /// The segment is a packet of QUIC: the ranges of its ACK frame as on the wire.
+    /// The segment is a QUIC packet: the space holds the ranges of its ACK frame as on the wire.
     Quic,
     /// No block: the segment is a reset.
     Reset,

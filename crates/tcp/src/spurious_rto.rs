@@ -1,4 +1,5 @@
-//! Was a timeout of a classic sender spurious? F-RTO (RFC 5682), and the shorter check of FreeBSD 4.x.
+//! Detection of spurious timeouts for classic senders: F-RTO (RFC 5682), and the shorter check of
+//! FreeBSD 4.x.
 //!
 //! After a timeout one segment is retransmitted; the next acknowledgements show whether the data
 //! sent before was lost or only late. If late, the windows are restored and sending goes on with
@@ -102,7 +103,7 @@ impl ClassicSender {
         (check.point, check.resent) = (snd.max, self.recovery.first(snd).end());
         (check.cwnd, check.ssthresh) = (snd.win.cwnd, snd.win.ssthresh);
         if rule == RtoCheck::FRto {
-            // RFC 4015 step 1: pipe_prev.
+            // RFC 4015 step 1: the threshold to restore is pipe_prev.
             check.ssthresh = snd.win.ssthresh.max(snd.outstanding());
         }
         check.reports.clear();

@@ -60,7 +60,8 @@ fn a_host_keeps_the_estimate_of_sixteen_samples() {
     let mut cache = HostCache::default();
     cache.update_from(PAIR, &mut closed(&old, &[1; 15]), ms(0));
     assert_eq!(known(&mut cache, &old, PAIR, ms(0)), [0; 3]);
-    // Forty samples of 1: srtt 7, rttvar 3; times 1,000,000 / (2 * 32) and / (2 * 16).
+    // Forty samples of 1 tick make srtt 7 and rttvar 3; in us, these times 1,000,000 / (2 * 32) and
+    // / (2 * 16).
     cache.update_from(PAIR, &mut closed(&old, &[1; 40]), ms(0));
     assert_eq!(known(&mut cache, &old, PAIR, ms(0)), [109_375, 93_750, 0]);
     // Samples of 2, 1, 1 and thirteen more of 1: srtt 12, rttvar 9; the mean of old and new is
@@ -118,8 +119,9 @@ fn an_opener_asks_the_route_when_the_syn_ack_comes() {
             now = ms(3_030);
         }
         cache.deliver_to(PAIR, &mut client, &syn(true), now);
-        // A sample of 1 leaves srtt 7 and rttvar 3 and makes the timeout max(V, m + 2) = 3; a
-        // retransmitted SYN gives no sample: 2 rather than twelve.
+        // A sample m of 1 tick leaves srtt 7 and rttvar 3 and makes the timeout max(V, m + 2) = 3
+        // ticks; a retransmitted SYN gives no sample, and its timeout is 2 ticks rather than
+        // twelve.
         assert_eq!(client.rto(), after(if lost { 1_000 } else { 1_500 }));
     }
 }

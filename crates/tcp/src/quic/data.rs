@@ -152,7 +152,7 @@ impl Outgoing {
     }
 }
 
-/// The data received.
+/// The data received in one direction: in order, and in ranges beyond a hole.
 #[derive(Clone, Debug)]
 pub(super) struct Incoming {
     /// All below this has arrived.

@@ -1,6 +1,6 @@
-//! Sets of numbers as ranges.
+//! Sets of numbers, stored as ranges.
 
-/// Ascending half-open ranges that never touch.
+/// A set of numbers as ascending half-open ranges; adjacent ranges are merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ranges(Vec<(u64, u64)>);
 

@@ -88,7 +88,7 @@ impl Receiver {
         if self.ack_at == Instant::NEVER {
             self.ack_at = due;
         } else if self.ack_at <= ends(wait / 4) {
-            // The timer is about to expire.
+            // The timer of an earlier delay is about to expire: the acknowledgement goes out now.
             self.ack_now = true;
         } else {
             self.ack_at = self.ack_at.min(due);

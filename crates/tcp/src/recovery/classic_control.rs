@@ -103,8 +103,8 @@ impl ClassicControl {
         self.0.is_none()
     }
 
-    /// Starts after the handshake, which has agreed on the feedback `ecn`. Reno replaces a control
-    /// that needs another feedback.
+    /// Starts the control after the handshake, which has agreed on the ECN feedback `ecn`. Reno
+    /// replaces a control that needs another one.
     pub fn begin(&mut self, snd: &mut SendState, ecn: EcnState, srtt: Duration, now: Instant) {
         match &mut self.0 {
             Some(tracked) if tracked.tracker.is_served(ecn) => {

@@ -86,7 +86,7 @@ impl Recovery {
         }
     }
 
-    /// The retransmission timer expired after the handshake.
+    /// The retransmission timer of data expired: reduces the windows and prepares retransmissions.
     pub fn on_timeout(&mut self, w: &mut Windows, now: Instant) {
         if self.inflated(w.rules) && w.rules.deflates_at_timeout() {
             w.deflate(w.snd.win.cwnd.min(w.snd.win.ssthresh), 0);

@@ -63,7 +63,7 @@ mod tests {
         let mut min = MinRtt::new();
         assert_eq!(min.get(), Duration::ZERO);
         let ms = Duration::from_millis;
-        // 10 ms at the start, 20 ms from then on, 15 ms at 200 s.
+        // The samples are 10 ms at the start, 15 ms at 200 s, and 20 ms at all other times.
         for second in 0..700 {
             let rtt = match second {
                 0 => ms(10),

@@ -141,7 +141,7 @@ impl Tracker {
         Tracker::with(control, (self.board, rate), paces)
     }
 
-    /// Starts after the handshake; `srtt` is zero if the handshake measured no round trip.
+    /// Starts the control after the handshake; `srtt` is zero if that measured no round trip.
     pub fn begin(&mut self, snd: &mut SendState, srtt: Duration, now: Instant) {
         self.srtt = srtt;
         if srtt > Duration::ZERO {

@@ -61,9 +61,9 @@ impl RackSender {
         lost
     }
 
-    /// Linux's `tcp_update_scoreboard` and `tcp_mark_head_lost`: marks segments as lost above which
-    /// at least as many are reported as the degree of reordering, or the threshold if that is more.
-    /// A retransmission is not found lost.
+    /// Linux's `tcp_update_scoreboard` and `tcp_mark_head_lost`: marks a segment as lost if the
+    /// number of reported segments above it is at least the degree of reordering (or the threshold,
+    /// if that is larger). Retransmissions are not checked.
     fn find_below_reports(&mut self, snd: &SendState, now: Instant) -> u64 {
         let degree = self.tracker.reordering.degree(self.settings.threshold);
         let Some(most_below) = self.tracker.board.sacked.checked_sub(degree) else {

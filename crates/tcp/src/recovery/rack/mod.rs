@@ -123,8 +123,8 @@ impl RackSender {
         self
     }
 
-    /// Starts after the handshake, which has agreed on the feedback `ecn`. Reno replaces a control
-    /// that needs another feedback.
+    /// Starts the sender after the handshake, which has agreed on the ECN feedback `ecn`. Reno
+    /// replaces a control that needs another feedback.
     pub fn start(
         &mut self,
         snd: &mut SendState,

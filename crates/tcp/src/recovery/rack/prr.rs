@@ -60,9 +60,9 @@ mod tests {
         }
     }
 
-    /// Plays reports of one segment each to a window of 20 segments whose threshold is 10, with
-    /// `on_the_way` segments in flight after the first; returns the reports at which a segment was
-    /// sent.
+    /// A loss in a window of 20 segments, with a threshold of 10: each of `reports` delivers one
+    /// segment, and `on_the_way` segments are in flight after the first. Returns the reports at
+    /// which a segment was sent.
     fn sends(mut on_the_way: u64, reports: std::ops::Range<u64>) -> Vec<u64> {
         let (mut prr, mut snd) = (Prr::begin(20 * MSS), snd(10));
         let mut sent = Vec::new();
