@@ -39,7 +39,7 @@ from .spec import (
 )
 
 NAME = "sweep"
-"""Name of the only group, and of the part to which all entries belong."""
+"""Name of a sweep's only group, and of the only part, to which all its entries belong."""
 GROUPED = ("group", "part", "include")
 """Keys that only a document with groups has."""
 SHOWN = ("metric", "table", "difference", "figure", "claim", "deviation")

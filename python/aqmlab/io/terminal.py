@@ -45,7 +45,7 @@ def _is_space(character: str) -> bool:
 
 
 def say(sentence: str) -> None:
-    """Prints one line on standard error, if that can be written."""
+    """Prints one line on standard error; a failure to write is ignored."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         print("aqmlab:", printable(sentence), file=sys.stderr, flush=True)
 

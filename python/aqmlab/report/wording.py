@@ -109,7 +109,7 @@ def _plain(value: object) -> str:
 
 
 _USERS = ("user", "users")
-"""Singular and plural for the sources of a group whose application names none."""
+"""Singular and plural of the word for a traffic group's sources, if its application gives none."""
 
 
 def group(one: Traffic, counted: bool = True) -> str:

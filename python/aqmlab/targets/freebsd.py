@@ -130,7 +130,7 @@ without opening a firewall."""
 
 
 NATIVE = ("fq_codel", "fq_pie", "codel", "pie")
-"""Modules of the base system."""
+"""AQM algorithms with a kernel module in the base system of FreeBSD."""
 
 
 def frame(lane: Lane) -> list[tuple[str, list[str]]]:

@@ -55,7 +55,8 @@ def _unquoted(text: str) -> str:
 
 
 def ways(text: str, device: str | None = None) -> tuple[dict[str, DeviceQueue], list[str]]:
-    """Downloads (forward) and uploads (reverse) of the first enabled queue, or of `device`."""
+    """The settings for downloads (forward) and uploads (reverse), in the first enabled section or
+    the section of `device`; also remarks for the user."""
     sections = [(name, options) for name, options in _sections(text) if options]
     if device is not None:
         wanted = [one for one in sections if device in (one[0], one[1].get("interface"))]
