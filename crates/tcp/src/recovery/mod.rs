@@ -162,7 +162,7 @@ impl Recovery {
     }
 
     /// The next chunk that the windows allow; segments are sent only if they fit whole. (BSD has
-    /// its own rule for small segments, see [`crate::output`].)
+    /// its own rule for small segments, in `classic_sender::choice`.)
     pub fn next(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
         match self {
             Recovery::Sack(sack) => sack.next(rules, snd),
