@@ -1,8 +1,8 @@
 //! Parameters that know their name, meaning, unit, range, default and source.
 //!
-//! One table of [`Field`]s per variant serves four readers: the check of user input, the `describe`
-//! command, the generated documentation, and the constructor. No third-party code is used, so that
-//! the algorithm crates stay usable alone.
+//! One table of [`Field`]s per registry entry serves four readers: the check of user input, the
+//! `describe` command, the generated documentation, and the constructor. No third-party code is
+//! used, so that the algorithm crates stay usable alone.
 
 mod check;
 mod field;
@@ -63,7 +63,7 @@ pub enum Raw {
     Number(f64),
     /// Text, perhaps with a unit.
     Text(String),
-    /// Several values.
+    /// A list of values.
     List(Vec<Raw>),
     /// A table: values with names.
     Table(Vec<(String, Raw)>),
@@ -111,7 +111,7 @@ impl fmt::Display for BadParams {
 }
 impl core::error::Error for BadParams {}
 
-/// Checked parameters of one variant.
+/// Checked parameters of one registry entry, such as a queue discipline.
 ///
 /// They also record what a constructor decides where the user gave no value (the `_or` methods,
 /// [`Params::settle`], [`Params::ignore`]): the effective values are those that were used, and no
@@ -204,8 +204,8 @@ impl Params {
     pub fn whole(&self, name: &str) -> u64 {
         self.whole_or(name, u64::MAX)
     }
-    /// A whole number, or `otherwise` if unset. An `otherwise` of [`u64::MAX`] stands for
-    /// "unlimited" and is noted as unset.
+    /// Value of a field that is a whole number, or `otherwise` if unset. An `otherwise` of
+    /// [`u64::MAX`] stands for "unlimited" and is recorded as unset.
     pub fn whole_or(&self, name: &str, otherwise: u64) -> u64 {
         match self.value(name) {
             Value::Whole(v) => v,
@@ -221,8 +221,8 @@ impl Params {
     pub fn real(&self, name: &str) -> f64 {
         self.real_or(name, f64::NAN)
     }
-    /// A number, or `otherwise` if unset. An `otherwise` of NaN stands for "no value" and is noted
-    /// as unset.
+    /// Value of a field that is a real number, or `otherwise` if unset. An `otherwise` of NaN
+    /// stands for "no value" and is recorded as unset.
     pub fn real_or(&self, name: &str, otherwise: f64) -> f64 {
         match self.value(name) {
             Value::Real(v) => v,
@@ -242,7 +242,7 @@ impl Params {
     pub fn rate(&self, name: &str) -> Rate {
         Rate::from_bits_per_s((self.real(name) + 0.5) as u64)
     }
-    /// A switch, or `otherwise` if unset.
+    /// Value of a field that is a switch, or `otherwise` if unset.
     pub fn switch_or(&self, name: &str, otherwise: bool) -> bool {
         if self.value(name) != Value::Unset {
             return self.switch(name);
@@ -250,7 +250,7 @@ impl Params {
         self.settle(name, Value::Switch(otherwise));
         otherwise
     }
-    /// One of the field's names, or `otherwise` if unset.
+    /// Value of a field that is one of a list of names, or `otherwise` if unset.
     pub fn choice_or(&self, name: &str, otherwise: &'static str) -> &'static str {
         if self.value(name) != Value::Unset {
             return self.choice(name);
@@ -315,16 +315,16 @@ impl Params {
         }
         params
     }
-    /// Notes the value that a constructor finally used for this field, whether or not the user set
-    /// it.
+    /// Records the value that a constructor finally used for this field, whether or not the user
+    /// set it.
     pub fn settle(&self, name: &str, value: Value) {
         self.effective[self.index(name)].set(value);
     }
-    /// Notes that this field has no effect because of the values of other fields.
+    /// Records that this field has no effect because of the values of other fields.
     pub fn ignore(&self, name: &str) {
         self.settle(name, Value::Unset);
     }
-    /// Notes that this field has no effect with the values of the others, or refuses the field if
+    /// Records that this field has no effect with the values of the others, or refuses the field if
     /// the user set it.
     ///
     /// # Errors
@@ -336,7 +336,7 @@ impl Params {
         self.ignore(name);
         Ok(())
     }
-    /// These parameters with all notes removed.
+    /// These parameters, with the effective values reset to the given ones.
     pub fn without_notes(&self) -> Self {
         let effective = self.values.iter().copied().map(Cell::new).collect();
         Params { effective, ..self.clone() }

@@ -66,8 +66,8 @@ impl Rng {
         mix(self.state)
     }
 
-    /// Uniform in [0, 1) with 53 random bits; never 1, may be 0. Compare with `u < p`:
-    /// then nothing happens at p = 0.
+    /// A random number, uniform in [0, 1) with 53 random bits; never 1, may be 0. Compare with `u <
+    /// p`: then nothing happens at p = 0.
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
@@ -81,7 +81,7 @@ impl Rng {
         ((u128::from(self.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Exponentially distributed with the given mean.
+    /// A random number, exponentially distributed with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * math::ln(1.0 - self.uniform())
     }

@@ -15,16 +15,16 @@ impl Rate {
         assert!(bits > 0, "a rate must be positive");
         Rate(bits)
     }
-    /// Bits per second.
+    /// The rate in bits per second.
     pub const fn bits_per_s(self) -> u64 {
         self.0
     }
-    /// Bytes per second.
+    /// The rate in bytes per second.
     pub fn bytes_per_s(self) -> f64 {
         self.0 as f64 / 8.0
     }
-    /// How long `bytes` occupy the line, rounded up to whole nanoseconds, so that no line is
-    /// ever faster than its rate. More than 2.3 GB take as long as 2.3 GB (no packet is so large).
+    /// Transmission time of `bytes`, rounded up to whole nanoseconds, so that no line is ever
+    /// faster than its rate. More than 2.3 GB take as long as 2.3 GB (no packet is so large).
     pub const fn time_for(self, bytes: u64) -> Duration {
         Duration::from_nanos(bytes.saturating_mul(8_000_000_000).div_ceil(self.0))
     }

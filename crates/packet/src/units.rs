@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use crate::params::near;
 use crate::{Duration, Rate};
 
-/// What kind of quantity a number with a unit is.
+/// The kinds of quantities that are written with units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A plain number without a unit.

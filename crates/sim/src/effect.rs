@@ -78,7 +78,7 @@ pub struct Entry {
 pub struct Table {
     /// Name of the parameter.
     pub name: &'static str,
-    /// What the values mean.
+    /// Meaning of the table's values.
     pub meaning: &'static str,
     /// Unit of the values.
     pub unit: Unit,

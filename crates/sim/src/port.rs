@@ -38,7 +38,7 @@ impl Gate for Unlimited {
     }
 }
 
-/// A port of either form.
+/// A port: a queue with its line in either form, an effect, or a queue before a channel.
 pub enum Port {
     /// A port in the folded form.
     Folded(Box<FoldedPort>),

@@ -158,12 +158,12 @@ impl Recorder {
         self.datagrams.per_second(seconds)
     }
 
-    /// Samples of the senders' controls so far.
+    /// Samples of the senders' congestion controls so far.
     pub fn controls(&self) -> Option<&Controls> {
         self.controls.as_ref()
     }
 
-    /// Takes samples of the senders' controls.
+    /// The samples of the senders' congestion controls, to add more.
     pub fn controls_mut(&mut self) -> Option<&mut Controls> {
         self.controls.as_mut()
     }

@@ -48,14 +48,14 @@ impl Run {
     pub fn capturing(scenario: Scenario, capture: Capture) -> Result<Run, ScenarioError> {
         let Capture { ports: mut captured, at, sink } = capture;
         if captured.is_empty() {
-            let first = &scenario.links[0].name; // a scenario has one
+            let first = &scenario.links[0].name; // a scenario has a link
             captured = vec![format!("{first}.forward"), format!("{first}.reverse")];
         }
         let (mut world, ports) =
             setup::world(&scenario, &captured, None).map_err(ScenarioError::on_one_line)?;
         let known: HashSet<&String> = ports.iter().collect();
         if let Some(name) = captured.iter().find(|name| !known.contains(name)) {
-            let machines = ["access.client", "access.server"]; // lines of their own
+            let machines = ["access.client", "access.server"]; // the machines' own lines
             let of_links = ports.iter().map(String::as_str);
             let of_links = of_links.filter(|name| !machines.iter().any(|m| name.starts_with(m)));
             let why = unknown("port", name, &of_links.collect::<Vec<_>>());

@@ -356,7 +356,7 @@ impl Scenario {
     fn check_starts(&self) -> Result<(), ScenarioError> {
         let leaders = self.leaders();
         let path = |i: usize| format!("traffic.{i}.start_after.group");
-        let mut starts = vec![false; leaders.len()]; // known to start some time
+        let mut starts = vec![false; leaders.len()]; // groups that start at some time
         for i in 0..leaders.len() {
             let mut chain = Vec::new();
             let mut at = i;

@@ -1,4 +1,4 @@
-//! From a scenario to a world at rest: ports, routes, machines, and groups of users and senders.
+//! Builds the world of a scenario: ports, routes, machines, and groups of users and senders.
 
 mod channel;
 mod effects;

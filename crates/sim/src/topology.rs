@@ -314,11 +314,11 @@ mod tests {
             let at = Instant::from_nanos(at_us * 1_000);
             clocks.end(machine, at, Duration::from_millis(delay_ms)).since(at).nanos() / 1_000
         };
-        assert_eq!(wait(0, 20_000, 79), 70_000); // on a tick: seven whole ones
+        assert_eq!(wait(0, 20_000, 79), 70_000); // from a tick: seven whole ticks
         assert_eq!(wait(0, 29_999, 79), 60_001);
         assert_eq!(wait(0, 25_000, 79), 65_000);
         assert_eq!(wait(0, 25_000, 9), 0); // less than a tick is none
-        assert_eq!(wait(1, 23_000, 79), 70_000); // in step with the other machine's ticks
+        assert_eq!(wait(1, 23_000, 79), 70_000); // from a tick of this machine
         assert_eq!(wait(1, 32_999, 79), 60_001);
         assert_eq!(wait(1, 1_000, 10), 2_000); // before its first tick
     }

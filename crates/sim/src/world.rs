@@ -56,7 +56,7 @@ enum Event {
     Arrive(u32),
     /// A packet reaches its host: an end of a connection, or the receiver of a datagram.
     Deliver { packet: u32, connection: u32, end: u8 },
-    /// An explicit port finishes a transmission.
+    /// A port ends the transmission of a packet.
     Finish(u32),
     /// An update that the discipline or the channel of a port has requested is due.
     Tick(u32),

@@ -101,7 +101,7 @@ fn misfit(kind: Kind, raw: &Raw) -> String {
 }
 
 impl Field {
-    /// The variant that a user wrote, by its name or as a table that sets parameters as well.
+    /// The registry entry that a user chose, by its name or by a table that also sets parameters.
     fn read_variant(
         &self,
         known: &'static [&'static About],
@@ -208,7 +208,7 @@ pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     format!("unknown {what} \"{name}\"{hint} (known: {list})")
 }
 
-/// The known name most likely meant by `name`: the one that differs in the fewest letters, if they
+/// The known name most likely meant by `name`: the one that differs in the fewest letters, if these
 /// are few; otherwise the first that begins with `name`.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let few = 2.max(name.chars().count() / 3);

@@ -1,10 +1,10 @@
-//! What a parameter is: its name, meaning, type, unit, range, default and source.
+//! The description of a parameter: name, meaning, type, unit, range, default and source.
 
 use super::Value;
 use crate::About;
 use crate::units::Unit;
 
-/// One parameter of a variant.
+/// One parameter of a registry entry, such as a queue discipline.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// Name of the parameter: the symbol of its source where that has one (`min_th`, `w_q`).
@@ -64,15 +64,15 @@ pub enum Kind {
     },
     /// One of these names.
     Choice(&'static [&'static str]),
-    /// One of these variants: its name, or a table `{ name = …, … }` that sets parameters of the
-    /// variant's own as well ([`Params::variant`](super::Params::variant)).
+    /// One of these registry entries: its name, or a table `{ name = …, … }` that also sets
+    /// parameters of the entry ([`Params::variant`](super::Params::variant)).
     Variant(&'static [&'static About]),
     /// A distribution of a quantity with this unit: one value, the name of a shipped table, or a
     /// table `{ dist = … }`. The text is kept as written
     /// ([`Params::distribution`](super::Params::distribution)); the code that draws from the
     /// distribution parses it.
     Distribution {
-        /// Unit of what is drawn.
+        /// Unit of the values that are drawn.
         unit: Unit,
     },
     /// The content of a file: a table `{ file = …, text = … }`, kept as it is

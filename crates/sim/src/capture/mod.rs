@@ -1,7 +1,7 @@
 //! Captures of the packets that cross ports, as pcap files that Wireshark reads, written while the
 //! run goes on.
 //!
-//! A `Tap` looks at packets as they reach chosen ports or leave them and passes bytes to the writer
+//! A `Tap` records packets as they reach chosen ports or leave them, and passes bytes to the writer
 //! that the caller supplied; nothing here touches a file. `names` gives machines addresses and
 //! connections ports, `headers` fills in IPv4, TCP and UDP headers; the crate `capture` writes
 //! them.
@@ -26,9 +26,10 @@ pub type Sink = Box<dyn FnMut(&[u8]) + Send>;
 /// Where in a port packets are seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapturedAt {
-    /// As they reach the port, before its queue may drop or mark them: what was sent.
+    /// Packets are captured as they reach the port, before its queue may drop or mark them: what
+    /// was sent.
     Arrival,
-    /// As the last bit has left it: what crossed the link.
+    /// Packets are captured when their last bit has left the port: what crossed the link.
     Departure,
 }
 

@@ -50,7 +50,7 @@ const FIELDS: &[Field] = &[
         .source("tc-netem(8), reorder … gap"),
 ];
 
-/// Where netem's tables end: 32,767 of 8,192 units.
+/// Largest value of netem's tables: 32,767 in units of 1/8,192.
 const MOST: f64 = 32_767.0 / 8_192.0;
 
 #[derive(Clone, Copy)]

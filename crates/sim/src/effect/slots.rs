@@ -120,7 +120,7 @@ struct Slots {
     period: u64,
     width: u64,
     slot: Slot,
-    /// When the current period began.
+    /// Begin of the current period, ns.
     begun: u64,
     rng: Rng,
 }

@@ -201,7 +201,7 @@ fn netems_correlation_narrows_a_uniform_delay() {
     let products: Vec<f64> =
         delays.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).collect();
     let lag = moments(&products)[0] / (sd * sd);
-    // Bartlett: (1 - rho^2) / n.
+    // The variance of this estimate is (1 - rho^2) / n (Bartlett).
     assert!((lag - rho).abs() < ERRORS * math::sqrt((1.0 - rho * rho) / DRAWS as f64), "{lag}");
 }
 

@@ -1,4 +1,4 @@
-//! When a line is open: intervals in which it sends.
+//! Timetables: the intervals in which a line is open and sends.
 
 use std::collections::VecDeque;
 
@@ -113,7 +113,7 @@ impl<D: Draw> Timetable for Drawn<D> {
 mod tests {
     use super::*;
 
-    /// Closed for the last `closed` of every `period`.
+    /// A period, and the length of its last part, in which the line is closed.
     #[derive(Clone, Debug)]
     struct Every(u64, u64);
 

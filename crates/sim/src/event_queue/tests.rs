@@ -92,7 +92,7 @@ fn lanes_and_the_wheel_together_serve_the_order_of_a_sorted_map() {
         let mut rng = Rng::indexed(seed, "lanes", 0);
         let (mut wheel, mut plain) = (EventQueue::with_lanes(true), Plain::default());
         let (mut now, mut last) = (0, [0; 2]);
-        let early = rng.below(4) == 0; // or never
+        let early = rng.below(4) == 0; // else never too early
         for event in 0..2_000u32 {
             if rng.below(100) < 55 {
                 let lane = rng.below(3) as usize;

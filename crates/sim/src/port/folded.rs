@@ -95,7 +95,8 @@ impl FoldedPort {
         }
     }
 
-    /// A packet arrives at `packet.arrived`.
+    /// A packet arrives at `packet.arrived`. Returns when it will have left the line, or that it
+    /// was dropped.
     // Inlined where packets are sent: calling a function of this size costs a tenth of its work.
     #[inline(always)]
     pub fn offer(&mut self, packet: &mut Packet, class: PacketClass) -> Offered {

@@ -14,7 +14,7 @@ pub struct Wire {
     ring: usize,
 }
 
-/// How fast the line sends.
+/// The rate of a line, in the form that is fastest to compute with.
 #[derive(Clone, Debug)]
 enum Pace {
     /// A whole number of nanoseconds for each byte: spares a division per packet.

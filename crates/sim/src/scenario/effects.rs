@@ -80,7 +80,7 @@ impl Effect {
     }
 }
 
-/// Reads `link.n.effects`.
+/// Reads the list `effects` of a link.
 pub(super) fn read(path: &str, json: Option<&Json>) -> Result<Vec<Effect>, ScenarioError> {
     let Some(json) = json else { return Ok(Vec::new()) };
     let list = json.as_array().ok_or_else(|| {

@@ -30,7 +30,7 @@ pub struct Rule {
 /// Keys of a rule that are not parameters.
 const LISTS: &[&str] = &["drop", "mark", "sent", "flows"];
 
-/// Reads `traffic.n.script`.
+/// Reads the list `script` of a traffic group.
 pub(super) fn read(path: &str, json: Option<&Json>) -> Result<Vec<Rule>, ScenarioError> {
     let Some(json) = json else { return Ok(Vec::new()) };
     let rules = json.as_array().ok_or_else(|| {

@@ -50,7 +50,7 @@ impl Pictures {
             let before = group.before.replace(shown).unwrap_or_default();
             let frames = shown.frames - before.frames;
             let [delay, still] = [shown.delay, shown.still].map(|sum| sum.nanos());
-            // That a picture is frozen is known only later than it froze, so the sum may decrease.
+            // A freeze is recognised only some time after it began, so the sum may decrease.
             let still = still.saturating_sub(before.still.nanos());
             let viewers = u64::from(shown.viewers);
             group.seconds.add_all(at, [frames, delay - before.delay.nanos(), still, viewers]);

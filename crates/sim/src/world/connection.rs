@@ -93,7 +93,7 @@ impl Exchange {
 /// its own end takes three cache lines, and each end takes six.
 #[repr(C, align(64))]
 pub struct Connection {
-    /// When each end's armed timer event is due; [`Instant::NEVER`] without one.
+    /// Time of the scheduled timer event of each end; [`Instant::NEVER`] if none is scheduled.
     pub armed: [Instant; 2],
     /// The highest acknowledgement number that each end has sent.
     pub acked: [u64; 2],

@@ -56,11 +56,11 @@ pub(super) struct Forwarder<'a> {
     pub(super) now: Instant,
 }
 
-/// How far a packet was moved.
+/// The result of moving a packet along its route.
 pub(super) enum Moved {
     /// The event that moves the packet further is scheduled.
     Scheduled,
-    /// The packet is at the entrance of an explicit port.
+    /// The packet is at the entrance of a port that works by events: explicit, channel or effect.
     Explicit(Packet, u32),
     /// This port has dropped the packet.
     Dropped(u32),
@@ -72,8 +72,8 @@ pub(super) enum Moved {
 }
 
 impl Forwarder<'_> {
-    /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
-    /// can be known.
+    /// Moves a packet that is at the entrance of a port, or past its last port, as far as its
+    /// future is already known.
     // Most packets pass one port, and are moved once, by their sender.
     #[inline(always)]
     pub(super) fn forward(&mut self, id: u32, inflight: &mut InFlight, outside: Outside) -> Moved {
@@ -192,8 +192,8 @@ impl World {
         }
     }
 
-    /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
-    /// can be known.
+    /// Moves a packet that is at the entrance of a port, or past its last port, as far as its
+    /// future is already known.
     pub(super) fn forward(&mut self, id: u32) {
         let World { routes, network, events, now, in_flight, .. } = self;
         let (inflight, mut forwarder) =
@@ -243,7 +243,7 @@ impl World {
         u32::from(if to_client { destination } else { source })
     }
 
-    /// A packet reaches an explicit port.
+    /// A packet reaches a port that works by events: an explicit port, a channel or an effect.
     fn offer_explicit(&mut self, packet: Packet, port: u32) {
         let (at, id) = (packet.arrived, packet.id);
         let inflight = &self.in_flight[id];
@@ -272,8 +272,8 @@ impl World {
         self.after_explicit(port, finish);
     }
 
-    /// Frees the packets that an explicit port dropped, and schedules the end of the transmission
-    /// that it began.
+    /// Frees the packets that a port dropped, and schedules the end of the transmission that it
+    /// began.
     fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
         self.free_lost(port);
         self.schedule_finish(port, finish);

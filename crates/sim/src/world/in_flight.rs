@@ -30,7 +30,7 @@ pub(crate) struct InFlight {
     /// Propagation delay after the last port.
     pub(super) last_hop_delay: Duration,
     /// Header fields that queues may read, apart from size and flow. They are copied into the
-    /// packet, since reading the connection at every port would cost a visit to its memory.
+    /// packet, since reading them in the connection at every port would cost an access to memory.
     pub(super) header: Header,
     /// Class under which the packet is counted.
     pub(super) class: PacketClass,

@@ -5,7 +5,7 @@ use tcp::{Flags, Segment};
 
 use super::payload::Payload;
 
-/// The flags besides ACK, ECE, CWR and RST. URG is not modelled.
+/// The modelled flags besides ACK, ECE and CWR; PSH and RST are read separately.
 const OTHERS: Flags = Flags::SYN.with(Flags::FIN).with(Flags::AE);
 
 /// The TCP header of a packet; `None` for a datagram, and for QUIC, which is encrypted.

@@ -64,7 +64,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Open for 1 of every 4 ms.
+    /// Closes a line for the last 3 of every 4 ms.
     #[derive(Clone, Debug)]
     struct Quarter;
 

@@ -1,4 +1,4 @@
-//! Opportunities to deliver, as a cellular base station grants them and as Mahimahi's link shell
+//! Transmission opportunities, as a cellular base station grants them and as Mahimahi's link shell
 //! replays them (Netravali et al., USENIX ATC 2015).
 //!
 //! At each opportunity up to 1,500 bytes leave (or another number that the trace gives). Several
@@ -25,7 +25,7 @@ pub struct Listed {
     bytes: u64,
 }
 
-/// Where opportunities come from.
+/// The source of a line's opportunities.
 #[derive(Clone, Debug)]
 pub enum Schedule {
     /// A list of opportunities.
@@ -249,7 +249,7 @@ mod tests {
                     taken += if at <= 200 * MS { u128::from(bytes) } else { 0 };
                 });
             }
-            // A line that rests until 0 has missed what was at 0.
+            // A line that is idle until 0 has missed the opportunities at 0.
             let missed = u128::from(list.iter().filter(|ms| **ms == 0).count() as u64 * BYTES);
             assert_eq!(taken + missed, line.offered(0, 200 * MS), "{list:?}");
         }

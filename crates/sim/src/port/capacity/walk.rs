@@ -11,7 +11,7 @@ use super::FAR;
 
 /// Bits of an opportunity.
 const BITS: f64 = 12_000.0;
-/// How often the rate changes, ns (Sprout).
+/// Time between two changes of the rate, ns (Sprout).
 const TICK: u64 = 20_000_000;
 
 /// Parameters of a walk.
@@ -61,7 +61,7 @@ impl Walk {
         }
     }
 
-    /// Standard normal, by Box and Muller.
+    /// A standard normal random number, by the method of Box and Muller.
     fn normal(&mut self) -> f64 {
         let radius = math::sqrt(2.0 * self.rng.exponential(1.0));
         radius * math::cos(core::f64::consts::TAU * self.rng.uniform())
@@ -159,7 +159,8 @@ mod tests {
         }
         let n = moves.len() as f64;
         let deviation = (moves.iter().map(|m| m * m).sum::<f64>() / n).sqrt();
-        // 200 opportunities/s after a second, sqrt(0.02) of it after a tick; four standard errors.
+        // The standard deviation is 200 opportunities/s after a second, sqrt(0.02) of that after a
+        // tick; four standard errors.
         let expected = 200.0 * 0.02_f64.sqrt();
         assert!((deviation / expected - 1.0).abs() < 4.0 / (2.0 * n).sqrt(), "{deviation}");
         let (still, mean) = (still / f64::from(ticks), sum / f64::from(ticks));
@@ -184,7 +185,7 @@ mod tests {
         long.rate = 0.0;
         (0..1_000).for_each(|_| long.wander());
         assert_eq!(long.rate, 0.0);
-        // An opportunity more or less in a thousand seconds.
+        // The rate changes by about one opportunity in a thousand seconds.
         let short = WalkSettings { outage_s: 1e-6, volatility_bits_per_s: 12.0, ..SETTINGS };
         let mut short = walk(&short, 3);
         short.rate = 0.0;

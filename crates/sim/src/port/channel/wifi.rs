@@ -100,7 +100,7 @@ pub struct WifiPort {
     airtime: Option<Airtime>,
     /// By station, airtime and number of frames that the next acknowledgement frees in the driver.
     leaving: Vec<(Duration, u32)>,
-    /// Frames taken from the queues and not yet acknowledged or given up, by contender of this port.
+    /// Number of frames that left the queues and are not acknowledged or given up, by contender.
     under_way: Vec<u32>,
     /// Whether a station's discipline has packets but gave none at its last call, as a shaper may.
     held_back: Vec<bool>,

@@ -288,7 +288,8 @@ mod tests {
         let mut medium = waiting(&[2, 5]);
         assert_eq!((medium.turn(0), medium.turn(1)), (Some(at(52)), Some(at(79))));
         medium.begin(0, at(52), us(100), us(48));
-        // Two slots and the end of AIFS are three of five (IEEE 802.11-2020, 10.23.2.4).
+        // Of the five slots of contender 1, two and the one at the end of AIFS have passed (IEEE
+        // 802.11-2020, 10.23.2.4).
         assert_eq!(medium.turn(1), Some(at(200 + 34 + 2 * 9)));
     }
 
