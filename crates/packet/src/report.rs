@@ -57,7 +57,7 @@ pub struct VideoCallReport {
     pub sent_bytes: u64,
     /// Bytes that the viewer received.
     pub received_bytes: u64,
-    /// Packets received.
+    /// Packets that the viewer received.
     pub received: u64,
     /// Packets that were missing when a later packet arrived.
     pub lost: u64,

@@ -133,7 +133,7 @@ fn structure(name: &str, kind: &str, default: &str, meaning: &str) -> Json {
     })
 }
 
-/// The fields of a scenario's section: its structural fields, then its parameters.
+/// The fields of a scenario's section: first those that are not parameters, then the parameters.
 fn section(structural: &[[&str; 4]], table: &[Field]) -> Json {
     let structural = structural.iter().map(|[n, k, d, m]| structure(n, k, d, m));
     structural.chain(table.iter().map(field)).collect()

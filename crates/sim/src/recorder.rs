@@ -175,7 +175,7 @@ impl Recorder {
         self.goodput.iter_mut().for_each(|goodput| goodput.forget_before(second));
     }
 
-    /// Whether [`Recorder::arrived`] must be called.
+    /// Whether goodput is recorded, so that [`Recorder::arrived`] must be called.
     #[inline]
     pub fn follows_goodput(&self) -> bool {
         self.goodput.is_some()

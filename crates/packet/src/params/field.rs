@@ -62,7 +62,7 @@ pub enum Kind {
         /// Whether `min` itself is excluded.
         open: bool,
     },
-    /// One of these names.
+    /// A choice: one of these names.
     Choice(&'static [&'static str]),
     /// One of these registry entries: its name, or a table `{ name = …, … }` that also sets
     /// parameters of the entry ([`Params::variant`](super::Params::variant)).

@@ -52,7 +52,7 @@ impl Digit {
     /// The digit below `WIDE`, whose slots are four microseconds long.
     pub const NARROW: Digit = Digit::ALL[2];
 
-    /// The digit that a bit of a time belongs to.
+    /// For each bit of a time, the digit of the time that contains it.
     pub const OF_BIT: [Digit; 64] = {
         let mut of = [Digit::ALL[0]; 64];
         let (mut bit, mut level) = (0, 0);
@@ -72,13 +72,13 @@ impl Digit {
         self.first as usize + ((at >> self.shift) & self.mask) as usize
     }
 
-    /// The digit to which a slot belongs.
+    /// The digit of a time, and so the level of the wheel, to which a slot belongs.
     #[inline]
     pub fn of_slot(slot: usize) -> Digit {
         Digit::OF_WORD[slot / WORD]
     }
 
-    /// The digit to which each occupancy word belongs; no word has slots of two digits.
+    /// The digit of a time to which each occupancy word belongs; no word has slots of two digits.
     const OF_WORD: [Digit; WORDS] = {
         let mut of = [Digit::ALL[0]; WORDS];
         let (mut word, mut level) = (0, 0);

@@ -41,7 +41,7 @@ pub(super) type Row<E> = Vec<(u64, E)>;
 /// The rows of all instants that have one.
 pub(super) struct Shared<E> {
     rows: HashMap<u64, Row<E>, BuildHasherDefault<Spread>>,
-    /// Served rows, kept for reuse.
+    /// Rows whose events have been served, kept for reuse.
     spare: Vec<Row<E>>,
 }
 

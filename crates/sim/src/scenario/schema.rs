@@ -13,7 +13,7 @@ const fn time(min: f64, open: bool) -> Kind {
     Kind::Real { unit: Unit::Time, min, max: 1e9, open }
 }
 
-/// Structural fields of the top level: name, kind, default, meaning.
+/// Fields of a scenario's top level that are not parameters: name, kind, default, meaning.
 pub const SCENARIO_STRUCTURE: &[[&str; 4]] = &[
     ["name", "text", "scenario", "The scenario's name, by which its results folder is called."],
     ["network", "table", "", "The machines and their distances."],
@@ -27,7 +27,7 @@ pub const SCENARIO_STRUCTURE: &[[&str; 4]] = &[
     ["record", "table", "", "What is recorded."],
 ];
 
-/// Structural fields of `[network]`.
+/// Fields of `[network]` that are not parameters.
 pub const NETWORK_STRUCTURE: &[[&str; 4]] = &[[
     "rtt",
     "time, list, tcpeval or table",
@@ -38,7 +38,7 @@ pub const NETWORK_STRUCTURE: &[[&str; 4]] = &[[
 /// Name by which scenarios choose the round-trip times [`crate::topology::TCPEVAL_MS`].
 pub const TCPEVAL: &str = "tcpeval";
 
-/// Structural fields of `[[traffic]]`.
+/// Fields of `[[traffic]]` that are not parameters.
 pub const TRAFFIC_STRUCTURE: &[[&str; 4]] = &[
     [
         "app",
@@ -75,7 +75,7 @@ pub const TRAFFIC_STRUCTURE: &[[&str; 4]] = &[
     ],
 ];
 
-/// Structural fields of a rule of `[[traffic]]`'s `script`.
+/// Fields of a rule of `[[traffic]]`'s `script` that are not parameters.
 pub const SCRIPT_STRUCTURE: &[[&str; 4]] = &[
     [
         "drop",
@@ -122,7 +122,7 @@ pub const SCRIPT: &[Field] = &[
         .source("constructed"),
 ];
 
-/// Structural fields of `start_after`.
+/// Fields of `start_after` that are not parameters.
 pub const START_AFTER_STRUCTURE: &[[&str; 4]] = &[[
     "group",
     "name",
@@ -167,7 +167,7 @@ pub const DISTRIBUTION_STRUCTURE: &[[&str; 4]] = &[
     ["times, plus", "number, quantity", "1, 0", "With any dist: a factor, then what is added."],
 ];
 
-/// Structural fields of `[record]`.
+/// Fields of `[record]` that are not parameters.
 pub const RECORD_STRUCTURE: &[[&str; 4]] = &[[
     "queues",
     "list of port names",
@@ -175,7 +175,7 @@ pub const RECORD_STRUCTURE: &[[&str; 4]] = &[[
     "Ports whose queue is sampled, for example bottleneck.forward. The first is the studied one, which the summary is about; by default that of the first link in the direction of the first group's data.",
 ]];
 
-/// Parameters of the top level.
+/// Parameters of a scenario's top level.
 pub const SCENARIO: &[Field] = &[
     Field::new("duration", time(0.0, true), Value::Unset)
         .meaning("Simulated time of the run, warm-up included.")

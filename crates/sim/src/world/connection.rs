@@ -122,7 +122,7 @@ pub struct Connection {
     pub unserved: u32,
     /// Route of the packets that each end sends.
     pub route: [u32; 2],
-    /// Numbers of the two hosts.
+    /// Numbers by which packets name the hosts of opener and acceptor.
     pub hosts: [u16; 2],
     /// The group of its source and the DSCP of its packets.
     pub owner: PacketClass,

@@ -78,7 +78,7 @@ impl Walk {
         }
     }
 
-    /// Draws the next opportunity. Returns its time, ns.
+    /// Draws the next transmission opportunity. Returns its time, ns.
     pub fn next_opportunity(&mut self) -> u64 {
         while self.at < FAR {
             let gap = match self.rate > 0.0 {

@@ -11,7 +11,7 @@ pub const DEFAULT_QUEUE: &str = "droptail";
 /// Name of the link's field that gives the number of client machines per copy of the link.
 pub const CLIENTS_PER_LINK: &str = "clients_per_link";
 
-/// Structural fields of `[[link]]`.
+/// Fields of `[[link]]` that are not parameters.
 pub const LINK_STRUCTURE: &[[&str; 4]] = &[
     [
         "name",
@@ -82,7 +82,7 @@ pub const LINK_STRUCTURE: &[[&str; 4]] = &[
     ],
 ];
 
-/// Structural fields of an effect of a link.
+/// Fields of an effect of a link that are not parameters of its kind.
 pub const EFFECT_STRUCTURE: &[[&str; 4]] = &[
     [
         "kind",
