@@ -30,7 +30,7 @@ pub const CODE_POINTS: [(&str, u8); 24] = [
     ("cs7", 56),
 ];
 
-/// The names alone, in order.
+/// The names of all code points, in the order of [`CODE_POINTS`].
 pub const NAMES: [&str; CODE_POINTS.len()] = {
     let mut names = [""; CODE_POINTS.len()];
     let mut i = 0;

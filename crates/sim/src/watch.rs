@@ -17,8 +17,8 @@ use crate::world::World;
 pub(crate) struct Watch {
     pub settings: WatchSettings,
     pub keep: Keep,
-    /// Names of the scenario's recorded queues, and of the opposite direction of the first one, of
-    /// which only the packets are watched.
+    /// Names of the scenario's recorded queues, and of the opposite direction of the first one,
+    /// which is not sampled: only its packets are observed.
     pub ports: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Corruption: a packet goes on, takes part in every later queue, and is discarded by its host
+//! Corruption: a packet goes on, takes up room in every later queue, and is discarded by its host
 //! because its checksum is wrong.
 
 use packet::params::{Field, Kind, Value};

@@ -13,7 +13,7 @@ use super::{EventQueue, FEW, NONE};
 enum Taken {
     /// Index of the node of that event, which is in no list any more.
     At(u32),
-    /// An event in a lane comes first, or the limit.
+    /// No event was taken, because one in a lane comes first or the next comes after the limit.
     TooLate,
     /// The slot holds too many events for this attempt, or its first is a marker event.
     Many,

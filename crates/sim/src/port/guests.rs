@@ -24,7 +24,7 @@ impl Guests {
         self.0.get_mut(id as usize).is_some_and(|(_, unmarked)| std::mem::take(unmarked))
     }
 
-    /// The class of a packet, which decides with which delays its own is counted.
+    /// The class of a packet, under which its delay is counted.
     #[inline]
     pub fn class(&self, id: u32) -> DelayClass {
         self.0.get(id as usize).map_or_else(DelayClass::default, |(class, _)| *class)

@@ -59,8 +59,7 @@ impl Wire {
         self.ring
     }
 
-    /// Bytes of its frame that the discipline counts in a packet's size, in addition to the IP
-    /// bytes.
+    /// Bytes of a packet's frame header that the discipline counts in addition to the IP bytes.
     #[inline]
     pub fn header(&self) -> u32 {
         self.header

@@ -124,7 +124,7 @@ pub struct Connection {
     pub route: [u32; 2],
     /// Numbers by which packets name the hosts of opener and acceptor.
     pub hosts: [u16; 2],
-    /// The group of its source and the DSCP of its packets.
+    /// Traffic group of the connection's source, and DSCP of the connection's packets.
     pub owner: PacketClass,
     /// Which of the two ends is on the clients' side.
     pub client: u8,

@@ -1,9 +1,9 @@
-//! What packets carry: segments of connections, datagrams of streams.
+//! The payload of packets: segments of connections, or datagrams of streams.
 
 use packet::{Ecn, Instant};
 use tcp::Segment;
 
-/// What an IP packet carries.
+/// The payload of an IP packet.
 #[derive(Clone, Copy)]
 pub(crate) enum Payload {
     /// A segment of a connection.
