@@ -36,7 +36,7 @@ pub enum Changes {
         table: Vec<(u64, u64)>,
         /// Time after which the table repeats, ns.
         period: Option<u64>,
-        /// The same capacity in the form for computations.
+        /// The capacity over time that these numbers describe, in the form for computations.
         steps: Steps,
     },
     /// A list of transmission opportunities.
@@ -47,7 +47,7 @@ pub enum Changes {
         milliseconds: Vec<u64>,
         /// Bytes that leave at each opportunity, if the scenario gives their number.
         bytes: Option<u64>,
-        /// The same capacity in the form for computations.
+        /// The capacity over time that these numbers describe, in the form for computations.
         listed: Listed,
     },
     /// Transmission opportunities drawn from a model; see [`schema::TRACE`].

@@ -6,7 +6,7 @@
 //! block is filled from the UE's queue (RLC) without regard to packets' ends; packets are delivered
 //! in order, once every earlier block has arrived. Blocks that HARQ gives up are sent again by RLC
 //! (AM) or lost (UM). Upstream a UE must request before it is scheduled: with a scheduling request
-//! if the scheduler knows of none of its bytes, else with its data.
+//! if the scheduler does not know that the UE has bytes, else with its data.
 
 mod marking;
 mod quality;
