@@ -116,8 +116,10 @@ impl Registry {
         })
     }
 
-    /// Adds a congestion control in Python. `make(values)` returns the object of one connection,
-    /// `explain(exception)` a sentence. Raises ScenarioError with one sentence.
+    /// Adds a congestion control that is written in Python. `make(values)` returns its object for
+    /// one connection, given the parameter values; `explain(exception)` returns a sentence on an
+    /// exception of its code. Raises ScenarioError with one sentence if the control cannot be
+    /// added.
     fn add_python_control(
         &self,
         description_json: &str,

@@ -249,7 +249,8 @@ impl Direction {
         self.bytes.saturating_sub(u64::from(high.wrapping_sub(ack)))
     }
 
-    /// The direction for a connection that continues here: its state, with all counts at zero.
+    /// This direction in the connection that continues a cut one: what is known of the path and of
+    /// sequence numbers is kept, and all counts begin at zero.
     pub fn continued(&self) -> Direction {
         Direction {
             seen: self.seen,

@@ -126,7 +126,8 @@ impl Table {
         Some(entry)
     }
 
-    /// The entry of a stage that has been silent for longest, and its last packet's time.
+    /// Index of the connection that has been without packets for longest among those in `stage`,
+    /// and the time of its last packet, ns.
     pub fn oldest(&mut self, stage: Stage) -> Option<(u32, i64)> {
         let place = self.chains[chain_of(stage)].oldest;
         self.get(place).map(|entry| (place, entry.connection.last_ns))

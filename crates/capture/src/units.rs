@@ -31,7 +31,7 @@ impl Units {
         varint::put(&mut self.0, unit.after);
     }
 
-    /// Bytes of memory that the units take.
+    /// Bytes of memory that the encoded units of application data take.
     pub fn size(&self) -> usize {
         self.0.capacity()
     }

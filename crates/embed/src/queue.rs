@@ -29,9 +29,9 @@ pub struct Sent {
     pub id: u32,
     /// IP length in bytes.
     pub bytes: u32,
-    /// The ECN field with which it leaves.
+    /// The packet's ECN field as it leaves the queue, CE if it was marked.
     pub ecn: packet::Ecn,
-    /// Nanoseconds in the queue.
+    /// Time that the packet spent in the queue, ns.
     pub waited_ns: u64,
 }
 

@@ -248,7 +248,8 @@ mod tests {
         packet.extend([10, 128, 0, 1, 10, 0, 0, 7]);
         let sum = checksum(&packet);
         packet[10..12].copy_from_slice(&sum.to_be_bytes());
-        // Ports, numbers, header of 32 bytes with ACK and PSH, a timestamp-like option and a block.
+        // TCP header of 32 bytes: ports, sequence and acknowledgement numbers, ACK and PSH, and as
+        // options two NOPs and SACK with one block; then 8 bytes of payload.
         packet.extend([0, 80, 0x9c, 0x40, 0, 0, 1, 0, 0, 0, 2, 0, 0x80, 0x18, 0, 9, 0, 0, 0, 0]);
         packet.extend([1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2]);
         packet.extend([7; 8]);

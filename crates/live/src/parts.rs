@@ -53,7 +53,7 @@ pub struct Part {
 
 /// A program that was started.
 pub struct Running {
-    /// Description of the program.
+    /// The description by which the supervisor started the program.
     pub part: Part,
     child: Child,
     /// The router's end of the socket to a program of users.

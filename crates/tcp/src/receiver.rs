@@ -52,7 +52,8 @@ pub(crate) struct Trip<'a> {
 pub(crate) enum AckClock {
     /// The next tick of the host's clock (4.4BSD).
     Host,
-    /// A timer of the connection's own, started by the first segment.
+    /// The connection's own delayed-acknowledgement timer, which starts when data arrives of which
+    /// the acknowledgement is delayed.
     Connection,
     /// The next tick of a clock that all hosts share (ns-2's FullTcp).
     Common,

@@ -39,8 +39,8 @@ fn with_text(work: impl FnOnce(&mut Lab, &str) -> Answer) -> i32 {
     answer(LAB.with(|lab| work(&mut lab.borrow_mut(), &text)))
 }
 
-/// As [`with_text`], for a function that starts a run: the previous run is discarded, and a user's
-/// own controls discard their state.
+/// Discards the previous run and the state of the user's own congestion controls, then starts a run
+/// by calling `work` as [`with_text`] does.
 fn begun(work: impl FnOnce(&mut Lab, &str) -> Answer) -> i32 {
     with_text(|lab, text| {
         lab.leave();
@@ -100,68 +100,76 @@ pub extern "C" fn own_failed() -> i32 {
     OWN_FAILED.get().into()
 }
 
-/// See [`Lab::add`]; `which` is the control's number in the page.
+/// Adds the user's own congestion control with number `which` in the page; answers with its name
+/// ([`Lab::add`]).
 #[cfg(target_family = "wasm")]
 #[unsafe(no_mangle)]
 pub extern "C" fn add(which: u32) -> i32 {
     answer(with_lab(|lab| lab.add(crate::own::Own(which))))
 }
 
-/// See [`Lab::version`].
+/// Answers with version and build as JSON ([`Lab::version`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn version() -> i32 {
     answer(Ok(Lab::version()))
 }
 
-/// See [`Lab::catalogue`].
+/// Answers with all disciplines, TCP profiles, applications and sections of a scenario, as JSON
+/// ([`Lab::catalogue`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn catalogue() -> i32 {
     answer(Ok(with_lab(|lab| lab.catalogue())))
 }
 
-/// See [`Lab::check`].
+/// Checks the scenario in the input (JSON); answers with the scenario with every default filled in
+/// ([`Lab::check`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn check() -> i32 {
     with_text(|lab, text| lab.check(text))
 }
 
-/// See [`Lab::users`].
+/// Answers with the number of users for the offered load in the input's scenario, as JSON
+/// ([`Lab::users`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn users() -> i32 {
     with_text(|lab, text| lab.users(text))
 }
 
-/// See [`Lab::start`].
+/// Sets up a run of the input's scenario that is observed in bins of `bin_s` simulated seconds
+/// ([`Lab::start`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn start(bin_s: f64) -> i32 {
     begun(|lab, text| lab.start(text, bin_s))
 }
 
-/// See [`Lab::start_unwatched`].
+/// Sets up a run of the input's scenario without observations ([`Lab::start_unwatched`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn start_unwatched() -> i32 {
     begun(Lab::start_unwatched)
 }
 
-/// See [`Lab::start_capture`].
+/// Sets up a run of the input's scenario that captures the packets of the first link for Wireshark
+/// ([`Lab::start_capture`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn start_capture() -> i32 {
     begun(Lab::start_capture)
 }
 
-/// See [`Lab::step`].
+/// Advances the run to `until_s`, or until about `events` more events were served. Returns the
+/// simulated time reached, in seconds; NaN without a run ([`Lab::step`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn step(until_s: f64, events: f64) -> f64 {
     with_lab(|lab| lab.step(until_s, events))
 }
 
-/// See [`Lab::look`].
+/// Answers with the observations since the last call, as JSON ([`Lab::look`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn look() -> i32 {
     answer(with_lab(Lab::look))
 }
 
-/// See [`Lab::packets`]. Returns the count of numbers in the answer, each a little-endian `f64`.
+/// Answers with the packet events since the last call as little-endian `f64`, in the format of
+/// [`sim::PACKET_NUMBERS`]. Returns the count of numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn packets() -> usize {
     with_lab(|lab| {
@@ -171,13 +179,14 @@ pub extern "C" fn packets() -> usize {
     })
 }
 
-/// See [`Lab::watch_packets`].
+/// Turns the recording of packet events on (not 0) or off ([`Lab::watch_packets`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn watch_packets(on: i32) {
     with_lab(|lab| lab.watch_packets(on != 0));
 }
 
-/// See [`Lab::captured`]. Returns the length of the answer in bytes.
+/// Answers with the bytes of the capture that were written since the last call. Returns their count
+/// ([`Lab::captured`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn captured() -> usize {
     let bytes = with_lab(Lab::captured);
@@ -186,7 +195,7 @@ pub extern "C" fn captured() -> usize {
     length
 }
 
-/// See [`Lab::finish`].
+/// Advances the run to its end; answers with its summary and fingerprint as JSON ([`Lab::finish`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn finish() -> i32 {
     answer(with_lab(Lab::finish))

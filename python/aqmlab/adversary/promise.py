@@ -28,7 +28,8 @@ USUAL = {
     "aqm": ("p99 delay < 250 ms", "use > 0.4", "starvation > 0.02"),
     "congestion": ("use > 0.4", "starvation > 0.05"),
 }
-"""Promises that are tried if none is given (constructed): no user would accept their breach."""
+"""Promises that are tried if the user gives none; our own choice, without a source: no user would
+accept that one is broken."""
 _BOUND = re.compile(r"(use|starvation)\s*>\s*([\d.]+)\s*(%?)")
 _RECOVERY = re.compile(
     r"recovery(?: to (?P<share>[\d.]+) ?(?P<percent>%?))? ?< ?(?P<bound>[\d.]+) (?:round trips|rtt)"
@@ -37,7 +38,8 @@ HALF = 0.5
 """The share of its earlier rate at which a sender counts as recovered, if no other is given: a
 sender that halves its window once after a loss (RFC 5681) keeps this share."""
 LEAST = 1e-4
-"""Smaller values are raised to this one, since the excess over a bound is a ratio."""
+"""Smaller measured values are raised to this one: the excess over a bound is the logarithm of a
+ratio, which must not be zero."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 BEFORE = 10
-"""Number of intervals whose mean is the earlier rate (constructed)."""
+"""Number of intervals whose mean is the earlier rate of a flow; our own choice, without a
+source."""
 PACKETS = 10
-"""Least number of packets that the line carries in an interval (constructed): in a shorter one,
-single packets would count. Where a round trip is shorter, this interval is used instead."""
+"""Least number of packets that the line can carry in an interval; our own choice, without a source.
+In a shorter interval single packets would count. If a round trip is shorter, rates are means over
+the time of this many packets instead."""
 STARTED, DROPPED, DATAGRAM, DATA = 1, 2, 0, 3
 """Codes of the trace. Events: transmission began, packet dropped. Kinds: not a TCP segment, a
 segment with payload."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .advice import Wish
 
 SPAN = 4.0
-"""A parameter is searched from a quarter of its value to four times it, on a logarithmic scale
-(constructed)."""
+"""A parameter is searched from a quarter of its value to four times it, on a logarithmic scale;
+our own choice, without a source."""
 KEPT = 2
 """Number of the best proposals that race at the end."""
 

@@ -64,9 +64,11 @@ class Place:
     behind: tuple[float, float, float]
     """The best candidate's score minus this one's: mean, and low and high end of the interval."""
     equal: bool
-    """Whether it is as good as the best: not distinguishable from it, or within `EQUAL`."""
+    """Whether the candidate is as good as the best one: its score is not distinguishable from that
+    of the best, or within `EQUAL` of it."""
     final: bool
-    """Whether it stayed to the end: in the last round, or its difference was known before."""
+    """Whether the candidate stayed in the race: it was in the last round, or its difference from
+    the best was known before."""
     also: tuple[str, ...] = ()
     """Names of other candidates whose runs gave identical numbers."""
 

@@ -114,7 +114,8 @@ def curves() -> Iterator[Curve]:
 
 
 class PointCost(TypedDict):
-    """The cost of a data packet at one size, its events, and the memory of the run."""
+    """Measurements at one size of a scenario: cost of a data packet (CPU time in ns, or
+    instructions), events per data packet, and peak memory of the run, MiB."""
 
     size: int
     cost: float
@@ -123,7 +124,8 @@ class PointCost(TypedDict):
 
 
 class CurveCost(TypedDict):
-    """The costs along a curve; `growth` is the last cost divided by the first."""
+    """Costs of a data packet at growing sizes of one quantity of a scenario, which `of` names;
+    `growth` is the cost at the largest size divided by that at the smallest."""
 
     of: str
     points: list[PointCost]

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from aqmlab import _core
 
 BULK_SECONDS = 300
-"""Simulated seconds of scenario A, here and in ns-2: enough packets for a repeatable result."""
+"""Simulated seconds of the bulk scenario of the benchmark, here and in ns-2: enough packets for a
+repeatable result."""
 
 BULK: Scenario = {
     "name": "bench-A",
@@ -166,8 +167,9 @@ class QueueCost(TypedDict):
 
 
 Benchmark = dict[str, Any]
-"""The document of `aqmlab bench --json`: a `Speed` for A, W and every other model, `queues`, and
-the results of the other modules of this package."""
+"""The document of `aqmlab bench --json`: a `Speed` for the bulk scenario (key `A`), for the web
+scenario (`W`) and for the web scenario with each other traffic model; `queues`; and the results of
+the other modules of this package."""
 
 
 def measure() -> Benchmark:
@@ -238,7 +240,8 @@ def _ns_per_packet(load: _core.Overload) -> float:
 
 
 def web_users() -> int:
-    """The users of scenario W: 98 % of the link by the model's estimate, equal on 7 machines."""
+    """The number of users of the web scenario: they load the link to 98 % by the traffic model's
+    estimate, with equal numbers on 7 client machines."""
     per_user = engine.estimate({**WEB, "traffic": [{**WEB["traffic"][0], "load": WEB_LOAD}]})
     if not per_user:
         raise AqmlabError("the web model gives no estimate of its load: build with `make run`")
@@ -246,7 +249,8 @@ def web_users() -> int:
 
 
 def _model(name: str) -> Scenario:
-    """Scenario W with another model, its size from its own estimate of the load."""
+    """The web scenario with another traffic model; the number of users follows from the estimate of
+    the load by that model."""
     group: Traffic = {**MODELS[name], "tcp": WEB["traffic"][0].get("tcp")}
     scenario: Scenario = {**WEB, "name": f"bench-W-{name}", "traffic": [group]}
     if calibrate.is_open_loop(scenario):
@@ -259,7 +263,8 @@ def _model(name: str) -> Scenario:
 
 
 def run_apart(scenario: Scenario, instructions: bool = False) -> Speed:
-    """Runs a scenario in a process of its own; with `instructions`, valgrind counts them."""
+    """Measures a run of a scenario in a process of its own; with `instructions`, valgrind also
+    counts the instructions of that process."""
     count = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     child = subprocess.run(
         [

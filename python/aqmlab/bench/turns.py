@@ -104,10 +104,11 @@ class _World:
 
 
 def _rounds(profile: str, many: int) -> Iterator[tuple[float, float]]:
-    """Packets per CPU second with few users and with many, for each pair of turns."""
+    """Yields for each pair of turns the packets per CPU second of the world with `FEW` users and of
+    that with `many`."""
     core = max(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else None
-    # The smaller world must not end first. A simulated second of it costs about a thousandth of one
-    # of the larger world.
+    # The smaller world must not end first. In equal CPU time it covers about many/FEW times as much
+    # simulated time as the larger world, or more if its packets cost less: hence the factor 100.
     endless = 100 * SIMULATED_S * many / FEW
     with (
         _World(FEW, profile, endless, core) as small,
@@ -123,8 +124,8 @@ def _rounds(profile: str, many: int) -> Iterator[tuple[float, float]]:
 
 
 class Compared(TypedDict):
-    """The comparison of few and many users: packets per CPU second of both, and the median of the
-    ratio with its quartiles over the turns."""
+    """The comparison of few and many users: the packets per CPU second of both, and the ratio of
+    many to few users, as median and quartiles over the pairs of turns."""
 
     packets_per_s: dict[str, float]
     turns: int
@@ -134,7 +135,7 @@ class Compared(TypedDict):
 
 
 class OfProfile(Compared):
-    """The comparison for one profile of end systems."""
+    """The comparison of few and many users whose end systems have one TCP profile."""
 
     profile: str
 

@@ -84,7 +84,7 @@ def lines(study: str, file: Path) -> list[Line]:
 
         return [blank(study, claim) for claim in claims(file)]
 
-    # The compiled file of a shipped experiment may have been written with another name.
+    # The cached lines of a shipped experiment may have been written under another study's name.
     found: list[Line] = compiled.described(file, "verdicts", read)
     return [{**line, "study": study} for line in found]
 

@@ -29,26 +29,27 @@ normal (docs/studies.md states the limits)."""
 
 @dataclass(frozen=True)
 class Bounds:
-    """The bounds between which a value must lie; strict bounds are excluded."""
+    """The bounds between which a value must lie; a value equal to a strict bound is outside."""
 
     low: float = -math.inf
     high: float = math.inf
     strict: bool = False
 
     def contains(self, low: float, high: float) -> bool:
-        """Whether all of an interval lies inside."""
+        """Whether the whole interval from `low` to `high` lies within the bounds."""
         if self.strict:
             return self.low < low and high < self.high
         return self.low <= low and high <= self.high
 
     def excludes(self, low: float, high: float) -> bool:
-        """Whether all of an interval lies outside, on one side."""
+        """Whether the whole interval lies below the lower bound, or above the upper one."""
         if self.strict:
             return high <= self.low or low >= self.high
         return high < self.low or low > self.high
 
     def margin(self, value: float) -> float:
-        """The distance of a value from the nearer bound, as a share of it; negative outside."""
+        """Distance of a value from the nearer bound, as a share of that bound; negative if the
+        value is outside the bounds."""
         gaps = [
             gap / max(abs(bound), 1e-12) if bound else gap
             for gap, bound in ((value - self.low, self.low), (self.high - value, self.high))

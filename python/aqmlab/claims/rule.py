@@ -167,7 +167,8 @@ def _filled(node: Any, names: Names) -> Any:
 
 
 def leaves(claim: Claim) -> Iterator[tuple[Condition, Names]]:
-    """Every condition that computes a number, with each set of values of its names."""
+    """Yields every condition of a claim's rule that computes a number, once for each combination of
+    the values in `each` and `some`."""
     return _every(claim.conditions, {})
 
 

@@ -1,4 +1,5 @@
-"""The commands by what they are for, and examples of each: for `--help` and the page of it."""
+"""The commands grouped by purpose, and examples of each, for `--help` and for the page of the
+documentation that prints it."""
 
 from __future__ import annotations
 

@@ -143,7 +143,8 @@ def names(kind: str) -> list[str]:
 
 
 def select(kind: str | None, *, whole: bool = True) -> dict[str, list[Entry]]:
-    """One kind, or all; unless `whole`, of studies only names and summaries."""
+    """The entries of one kind, or of all kinds, by kind; unless `whole`, the entries of studies
+    have names and summaries only."""
     if kind is not None and kind not in KINDS:
         hint = nearest(kind, list(KINDS))
         raise AqmlabError(f'no kind "{kind}"{hint} (known: {", ".join(KINDS)})')

@@ -10,17 +10,19 @@ import os
 import sys
 
 LEAST = 400 << 20
-"""Bytes of address space: Python, NumPy and Arrow on one thread took 340 MiB on Linux."""
+"""Bytes of address space that aqmlab needs: Python, NumPy and Arrow on one thread took 340 MiB on
+Linux."""
 LIMITS = "/proc/self/limits"
 
 
 def check() -> None:
-    """Ends the process in a sentence where less is allowed."""
+    """Ends the process with an error message if its limit of address space is below `LEAST`."""
     allowed = address_space()
     if allowed is None:
         return
     for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS"):
-        # They want room for each processor, and some end the process where they get none.
+        # The libraries reserve address space for a thread on each processor, and some of them end
+        # the process if that fails.
         os.environ.setdefault(threads, "1")
     if allowed < LEAST:
         sys.stderr.write(
@@ -31,7 +33,7 @@ def check() -> None:
 
 
 def address_space() -> int | None:
-    """Bytes that this process may map; None without a limit, or where nobody says."""
+    """Limit of this process's address space in bytes; None if there is none, or it is unknown."""
     try:
         with open(LIMITS, encoding="ascii") as file:  # noqa: PTH123
             line = next(line for line in file if line.startswith("Max address space"))

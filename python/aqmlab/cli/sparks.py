@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from aqmlab.tables.result import Result
 
 WIDTH = 60
-"""Columns of the picture: each stands for this share of the run."""
+"""Length of a line in characters: each shows one of this many equal parts of the run."""
 MOST = 6
-"""Variants that are drawn."""
+"""Largest number of variants that are drawn."""
 DELAY = "queue_delay_mean_s"
 
 
 def lines(result: Result) -> list[str]:
-    """A line for each of the first variants, under its first seed, all on one scale."""
+    """A heading, and for each of the first `MOST` variants a line of bars: the mean queueing delay
+    over time in the run with the first seed, all lines on one scale."""
     drawn = []
     for number, label in enumerate(result.labels[:MOST]):
         delays = _delays(result.variant(number)[0])

@@ -63,8 +63,8 @@ def head(file: Path) -> dict[str, Any]:
         text = file.read_text(encoding="utf-8")
         return tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
     except (OSError, ValueError):
-        # A line of a list may begin with a bracket, too: the whole file is read then, and reports
-        # any error.
+        # A line of a multi-line array may begin with a bracket, too. The text before it is then no
+        # valid TOML: the whole file is parsed instead, and any error is that of the whole file.
         return read_toml(file)
 
 

@@ -108,7 +108,8 @@ class Plan:
         ]
 
     def places(self) -> list[tuple[str, int]]:
-        """Key and seed of every run of the first look, in order; results are found by these."""
+        """Scenario key and seed of every run of the first interim analysis, in the order of `runs`.
+        The results of runs are stored under these pairs."""
         return [(key, seed) for key, seeds in self._wanted(1).items() for seed in seeds]
 
     def _kept(self) -> dict[str, frozenset[str] | None]:

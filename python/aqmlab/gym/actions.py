@@ -9,7 +9,7 @@ from aqmlab.errors import SpecError
 
 
 class Action(Protocol):
-    """A number of a queue that the agent sets before each step."""
+    """A parameter of the simulated queue whose value the agent sets before each step."""
 
     @property
     def name(self) -> str:

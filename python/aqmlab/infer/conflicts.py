@@ -22,7 +22,8 @@ from .implausibility import CUT
 from .waves import History
 
 ERROR = 0.01
-"""Probability that chance alone makes any set of a table impossible."""
+"""Probability that by chance alone some set of a table's targets is found impossible, although the
+model with the true values of the unknowns meets it."""
 LARGEST = 3
 """Largest number of targets or rows in a set."""
 POOL = 4096

@@ -17,11 +17,13 @@ from . import conflicts
 from .waves import History, Simulator
 
 POPULATION = 32
-"""Largest number of points in a generation; the first generation is the nearest points so far."""
+"""Largest number of points in a generation of differential evolution; the first generation consists
+of the simulated points that are nearest to the targets."""
 LEAST = 5
 """Smallest number of points in a generation."""
 FAR = 10.0
-"""Standard deviations beyond which the distance of a number no longer matters."""
+"""Distance of a simulated number from its target, in standard deviations, beyond which a greater
+one no longer matters."""
 
 
 def searched(history: History, simulate: Simulator, count: int, seed: int) -> History:
@@ -65,7 +67,7 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
 
 
 def met(history: History, cut: float) -> bool:
-    """Whether a simulated point meets all numbers within this distance."""
+    """Whether some simulated point lies within `cut` standard deviations of every target."""
     return bool((conflicts.of_runs(history).max(axis=1) <= cut).any())
 
 

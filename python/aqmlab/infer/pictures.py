@@ -121,7 +121,8 @@ def in_order(rows: Sequence[Mapping[str, Any]], column: str) -> list[float]:
 
 
 def distances(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The distances of both sets from every number, in standard deviations of all uncertainties."""
+    """An SVG plot of the distances between targets and simulation, with the study's values and with
+    the inferred ones, in standard deviations of all uncertainties and in ascending order."""
     shown = [r for r in rows if r["inferred_implausibility"] is not None]
     with styled():
         figure, axes = new(6.4, 3.2)

@@ -20,10 +20,11 @@ CHUNK = 250
 """Number of points that are evaluated together: each needs a covariance matrix of all targets in
 memory."""
 NEAR = 0.03
-"""Standard deviation, on the unit cube, of draws around a point that runs have confirmed.
-Constructed."""
+"""Standard deviation, on the unit cube, of draws around a point that runs have confirmed;
+our own choice, without a source."""
 LEAST = 0.1
-"""The smallest share of the draws that is from the emulator's posterior. Constructed."""
+"""The smallest share of the draws that is from the emulator's posterior; our own choice, without a
+source."""
 
 
 @dataclass(frozen=True)

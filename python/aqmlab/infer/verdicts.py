@@ -20,8 +20,9 @@ from .unknowns import Unknown, Value
 
 T = TypeVar("T")
 RowShown = dict[str, Any]
-"""A target (`row`, `metric`, `low`, `high`, whether it was used in training: `trained`), with the
-mean and its distances for each of the sets `plain` and `inferred`."""
+"""A target (`row` and `metric` of the table, published range `low` to `high`, and whether it was
+used in training: `trained`), with the simulated mean and its distances from the target for the
+study's values of the unknowns (`plain`) and for the inferred ones (`inferred`)."""
 HARDLY = 0.01
 """A choice with at most this posterior probability is ruled out, unless it is in the inferred set:
 that was chosen by runs, the posterior by the emulator."""
@@ -176,8 +177,8 @@ def _unknown(found: InferenceResult, place: int, unknown: Unknown) -> dict[str, 
 
 
 def compared(found: InferenceResult) -> list[RowShown]:
-    """Every target with its simulated means and distances, for the plain and for the inferred
-    set."""
+    """Compares every target with the runs: a row with the simulated mean and its distances from the
+    target, once with the study's values of the unknowns and once with the inferred ones."""
     targets = found.whole.all()
     used = {target.name for target in found.training.targets}
     rows = []

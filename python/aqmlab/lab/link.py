@@ -33,8 +33,8 @@ class Opened(NamedTuple):
 
 
 def opened(file: Path) -> Opened:
-    """The scenario of a file on both sides of the page, with the fingerprint of a run made here,
-    with which the page compares its own.
+    """Encodes the scenario of a file for both of the sides that the page compares, with the
+    fingerprint of a run by this installation: the page checks its own run against it.
 
     Raises SpecError if the file does not hold a single scenario that a tab can run.
     """

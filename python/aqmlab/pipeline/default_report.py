@@ -60,7 +60,8 @@ def tables_of(
 
 
 MeansByCell = Sequence[tuple[str, Mapping[str, Mapping[str, list[float]]]]]
-"""Each variant's name and numbers, by row and column."""
+"""The name of each variant of an experiment, and the values of its metrics, one for each seed, by
+row and column of a table."""
 
 
 def _means(kind: Kind, columns: Sequence[Column], found: MeansByCell) -> list[dict]:

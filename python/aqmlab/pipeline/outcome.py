@@ -70,7 +70,8 @@ def of(experiment: Experiment, dataset: Dataset, parts: list[str], quick: bool) 
 
 
 def settings_of(settings: Settings) -> dict:
-    """The settings in the form of `result.json`."""
+    """The settings of a study's run (such as quick or full, and its interim analyses), as they are
+    stored in `result.json`."""
     return written(settings) | {"looks": list(settings.looks), "mode": settings.mode}
 
 

@@ -156,7 +156,8 @@ def _rows(live: list[FinishedRun], simulated: list[FinishedRun]) -> Iterator[Row
 
 
 def _title(number: str, about: Mapping[str, Any]) -> str:
-    """The title of a number, after the port or group that it belongs to."""
+    """The title of a compared measure, after the name of the port or traffic group that it is
+    of."""
     place = number.rpartition(".")[0].removeprefix("ports.")
     title = about.get("title", number)
     return f"{place}: {title}" if place and about else title

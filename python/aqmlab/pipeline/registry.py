@@ -114,8 +114,9 @@ def has_results(name: str, folder: Path | None = None) -> bool:
 
 
 def _usual(name: str, folder: Path | None = None) -> Iterator[list[Line] | None]:
-    """The stored score cards in the folders in question, None if there is none; a damaged one is
-    reported and left out."""
+    """Yields a study's stored score card in `folder`, or else those in the default folders of a
+    full and of a quick run; None for a folder without one. A damaged one is reported and
+    skipped."""
     from aqmlab.claims import cache
 
     study = name_of(name)

@@ -15,7 +15,8 @@ STANDINGS = ("trained", "foretold", "seen")
 
 
 def headline(result: StudyDocument) -> list[str]:
-    """The findings of a study with two sets in a few sentences; empty for any other study."""
+    """The findings of a study that was run with two sets of values, the reconstructed and the
+    printed one, in a few sentences; empty for any other study."""
     sets = result.get("sets")
     if not sets:
         return []

@@ -152,7 +152,8 @@ def _link(options: Mapping[str, str], kind: str) -> tuple[dict[str, object], lis
         return {"framing": "ethernet", "header_bytes": HEADER_BYTES}, []
     if kind == "cake":
         return {}, []
-    # HTB's size table is relative to the device's size: SQM's overhead is added to the header.
+    # The size table of HTB (tc-stab(8)) adds SQM's overhead to the packet size that the kernel
+    # counts, which includes the Ethernet header.
     overhead = int(options.get("overhead", "0") or 0)
     stab = {"linklayer": layer, "overhead": str(overhead), "mpu": options.get("tcMPU", "0") or "0"}
     return sized(HEADER_BYTES, stab)

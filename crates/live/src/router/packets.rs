@@ -3,16 +3,17 @@
 
 use super::InFlight;
 
-/// Handles from this number on are those of copies.
+/// Handles from this value on are those of copies that the router made.
 const COPIES: u32 = 1 << 31;
 
-/// Whether a handle is that of a copy, allocated by the router.
+/// Whether a handle is that of a copy that the router made; otherwise the driver received the
+/// packet.
 pub fn is_copy(handle: u32) -> bool {
     handle >= COPIES
 }
 
-/// The packet's number within the router: even for received packets, odd for copies. Ports index
-/// tables by it, so it must be small.
+/// The number within the router of the packet with this handle: even for received packets, odd for
+/// copies. Ports use it as an index in their tables, so it must be small.
 pub(super) fn number(handle: u32) -> u32 {
     handle.rotate_left(1)
 }

@@ -19,9 +19,9 @@ const NOTIFIES: u32 = 1 << 31;
 /// The header of a datagram, at the start of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// The stream it belongs to.
+    /// The stream that the datagram belongs to.
     pub stream: ConnectionId,
-    /// Number of datagrams of the stream that were sent before it.
+    /// Number of datagrams that were sent in the stream before this one.
     pub number: u64,
     /// Whether the application that owns the stream is notified of the arrival.
     pub notifies: bool,

@@ -14,8 +14,8 @@ use crate::c::text;
 use crate::library::field;
 use crate::parameters::numbers;
 
-/// The congestion control of the library at `path`, or `None` if it has none; `pulse` beats at each
-/// begin and end of a call.
+/// The congestion control of the shared library at `path`, or `None` if it has none. Each begin and
+/// end of a call of its functions is counted in `pulse`, which a watchdog reads.
 ///
 /// # Errors
 /// A sentence on what is wrong with the library, without its name.

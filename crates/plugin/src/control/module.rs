@@ -76,10 +76,10 @@ const ACK: u32 = size_of::<ControlAck>() as u32;
 
 /// Most parameters that a control may have.
 const MOST_PARAMETERS: u32 = 100;
-/// Most bytes that a text of a table may have.
+/// Longest text that a control's table may point to, such as a name or summary, in bytes.
 const MOST_TEXT: u32 = 1_000;
 
-/// The functions of a table, as indices in the module's function table; 0 for null.
+/// The functions of a control, as indices in the WebAssembly module's function table; 0 for null.
 #[derive(Clone, Copy)]
 struct Functions {
     create: u32,

@@ -31,7 +31,8 @@ pub(super) fn time(turn: Turn) -> u64 {
     (turn >> 64) as u64
 }
 
-/// All lanes of an event queue.
+/// The lanes of an event queue: ring buffers of events in the order of their times, one for each
+/// direction of a link.
 pub(super) struct Lanes<E> {
     /// Whether the lanes accept events.
     open: bool,

@@ -61,11 +61,13 @@ const SAMPLES: u32 = 3;
 #[derive(Clone, Debug)]
 struct Vegas {
     settings: Settings,
-    /// Smallest round-trip time of the connection, and of this window.
+    /// Smallest round-trip time of the connection.
     base: Option<Duration>,
+    /// Smallest round-trip time of the current window, and the number of its samples.
     least: Option<Duration>,
     samples: u32,
-    /// Slow start does not grow in this round trip, so that it can compare.
+    /// Whether slow start leaves the window unchanged in this round trip, so that the next
+    /// round-trip time is that of a constant window.
     rests: bool,
     /// Acknowledged bytes that have not grown the window yet, while it acts as Reno.
     credit: u64,

@@ -174,8 +174,9 @@ impl Rate {
         }
     }
 
-    /// The sample of an acknowledgement; `None` if its interval is shorter than `min_rtt`, or
-    /// without sampling.
+    /// The delivery-rate sample of an acknowledgement; `newest`: of the segments that it delivers,
+    /// the one sent last. `None` without such a segment, if sampling is off, or if the sample's
+    /// interval is zero or shorter than `min_rtt`.
     pub fn sample(
         &mut self,
         newest: Option<Newest>,

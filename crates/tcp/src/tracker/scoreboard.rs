@@ -178,11 +178,11 @@ impl Scoreboard {
     pub fn is_empty(&self) -> bool {
         self.first == self.next
     }
-    /// Number of records.
+    /// How many records there are.
     pub fn len(&self) -> u64 {
         self.next - self.first
     }
-    /// Number of the first record.
+    /// Number of the oldest record.
     pub fn first(&self) -> u64 {
         self.first
     }
@@ -190,7 +190,8 @@ impl Scoreboard {
     pub fn first_sent_at(&self) -> Option<Instant> {
         (!self.is_empty()).then(|| self.get(self.first).at)
     }
-    /// Number of the last record.
+    /// Number of the newest record: records are numbered in the order in which they were added.
+    /// `None` if there is none.
     pub fn last(&self) -> Option<u64> {
         (!self.is_empty()).then(|| self.next - 1)
     }

@@ -49,7 +49,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     fields::users(model, params, &Persistence::HTTP11, group)
 }
 
-/// The model of the defaults, and its variables.
+/// The default distributions of this application's variables, as a model that `describe` shows.
 pub const MODEL: Model = Model { name: "ns2-http", app: "http", variables };
 
 fn variables() -> Vec<Variable> {

@@ -14,7 +14,7 @@ pub enum Start {
     /// In the middle of a pause, as users of a long-running population are: the load is at its mean
     /// from the beginning.
     Stationary,
-    /// At an instant uniform over this first part of the run.
+    /// At an instant uniform over the time from the begin of the run to this duration after it.
     Within(Duration),
 }
 

@@ -30,8 +30,8 @@ KINDS = ("time", "rate", "bytes", "packets", "")
 
 
 def registry_of(core: ModuleType, tables: list[ProgramTable]) -> tuple[Registry, list[str]]:
-    """The compiled simulator's registry with the programs of these tables (`source.table`), and
-    their names."""
+    """The simulator's registry with the user's own disciplines and congestion controls added, and
+    their names. Each of `tables` (`source.table`) describes the program of one of them."""
     registry, names = core.Registry(), []
     for table in tables:
         try:

@@ -56,12 +56,14 @@ def share_of_range_above(
 
 
 def lowest_gain(a: FinishedRun, b: FinishedRun, *, from_ms: float, to_ms: float) -> float:
-    """Smallest difference in points of a's distribution to b's in this range of times."""
+    """Smallest difference, over the times from `from_ms` to `to_ms`, between the percentages of a's
+    and of b's responses that have ended by then, in percentage points."""
     return float(np.min(_gain(a, b, from_ms, to_ms)))
 
 
 def highest_gain(a: FinishedRun, b: FinishedRun, *, from_ms: float, to_ms: float) -> float:
-    """Largest difference in points of a's distribution to b's in this range of times."""
+    """Largest difference, over the times from `from_ms` to `to_ms`, between the percentages of a's
+    and of b's responses that have ended by then, in percentage points."""
     return float(np.max(_gain(a, b, from_ms, to_ms)))
 
 

@@ -1,10 +1,12 @@
-//! CAKE on every transmit queue of a multi-queue device (`cake_mq` of Linux 7.3's `sch_cake`). The
-//! queues share one rate: each sends at that rate divided by the number of active queues.
+//! A CAKE instance on every transmit queue of a multi-queue device (`cake_mq` of Linux 7.3's
+//! `sch_cake`). The instances share one configured rate: each is shaped to that rate divided by the
+//! number of active transmit queues.
 //!
-//! A queue counts the active ones when the device requests a packet from it, at most once every 200
-//! µs: those that hold packets, or have sent one since its last count. The rates of all queues may
-//! therefore add up to more or less than the whole for a while. Targets, intervals and the buffer
-//! stay those of the whole rate; the turns of flows follow the queue's part.
+//! When the device requests a packet from a queue, that queue counts the active queues, at most
+//! once every 200 µs: itself, and those that hold packets or have sent one since its last count.
+//! For a while the rates of all queues may therefore add up to more or less than the configured
+//! rate. Targets, intervals and buffer limits are computed from the configured rate, the quanta of
+//! flows from the queue's share of it.
 
 use alloc::{boxed::Box, vec::Vec};
 

@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(quanta, [256, 224, 196, 171, 149, 130, 113, 98]);
     }
 
-    /// The tins of the named code points, a digit each in the order of the list.
+    /// The tin of each DSCP in [`dscp::CODE_POINTS`], one digit each, in the order of that array.
     fn tins(scheme: Scheme) -> String {
         dscp::CODE_POINTS.iter().map(|(_, code)| scheme.tin(*code).to_string()).collect()
     }

@@ -111,7 +111,8 @@ pub(super) struct InIntegers {
     idle: Idle,
     ageing: Ageing,
     log_weight: u32,
-    /// Average in packets, times 1/w_q, as are `min` and `max`.
+    /// Average backlog in packets, multiplied by 1/w_q, a power of 2; `min` and `max`, which are
+    /// min_th and max_th, have this scale too.
     avg: u64,
     min: u64,
     max: u64,

@@ -185,7 +185,8 @@ mod tests {
         long.rate = 0.0;
         (0..1_000).for_each(|_| long.wander());
         assert_eq!(long.rate, 0.0);
-        // The rate changes by about one opportunity in a thousand seconds.
+        // The outage ends at the next tick. The volatility is 0.001 opportunities/s after a second,
+        // so that the step of this tick is about 0.00014 opportunities/s.
         let short = WalkSettings { outage_s: 1e-6, volatility_bits_per_s: 12.0, ..SETTINGS };
         let mut short = walk(&short, 3);
         short.rate = 0.0;

@@ -66,7 +66,8 @@ impl Rates {
             }
             // A classic sender's rate goes with the inverse square root of its marking probability
             // (here with the constant 1.75), so the probability goes with the inverse square of
-            // the backlog.
+            // the backlog. As in L4Span's own program, the packet (1,460 bytes) is counted in bits
+            // and the backlog in bytes.
             Ecn::Ect0 if waits > marking.classic_bytes => {
                 let packets = 1_460.0 * 8.0 * 1.75 / 2.0 / waits as f64;
                 packets * packets
