@@ -324,7 +324,7 @@ impl Control for Own {
         self.on(what, (win, Some(flight), now));
     }
 
-    fn undo(&mut self, win: &mut Window) {
+    fn undo(&mut self, win: &mut Window, _ends: bool) {
         let now = Instant::from_nanos(self.window.now_ns);
         self.on(Happened::Undo, (win, None, now));
     }

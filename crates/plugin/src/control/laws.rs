@@ -223,7 +223,7 @@ impl Path {
             0 => self.congestion(Cause::Loss),
             1 if !self.control.flags().own_marks => self.congestion(Cause::Mark),
             2 => self.congestion(Cause::Timeout),
-            3 => self.control.undo(&mut self.win),
+            3 => self.control.undo(&mut self.win, false),
             4 => {
                 let last = self.now;
                 self.now += Duration::from_millis(self.rng.below(3_000));

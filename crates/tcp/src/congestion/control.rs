@@ -241,7 +241,9 @@ pub trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
 
     /// The last `on_congestion` was spurious (the data was only late or reordered): restores what
     /// it had changed besides the windows. The transport restores the windows itself.
-    fn undo(&mut self, _win: &mut Window) {}
+    /// `ends`: the same acknowledgement ends the recovery, which Linux then reports as well
+    /// (`CA_EVENT_COMPLETE_CWR` in `tcp_end_cwnd_reduction`).
+    fn undo(&mut self, _win: &mut Window, _ends: bool) {}
 
     /// The sender begins again after a pause of `idle`, with nothing outstanding.
     fn on_restart(&mut self, _win: &mut Window, _idle: Duration, _now: Instant) {}

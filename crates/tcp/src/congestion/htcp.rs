@@ -252,7 +252,7 @@ impl Control for Htcp {
         self.reset(jiffies(now));
     }
 
-    fn undo(&mut self, _win: &mut Window) {
+    fn undo(&mut self, _win: &mut Window, _ends: bool) {
         if let Some(before) = self.undo.take() {
             self.last_cong = before.last_cong;
             self.max_rtt = before.max_rtt;
@@ -349,7 +349,7 @@ mod tests {
         control.on_ack(&mut win, &ack(5_200, CaState::Open));
         assert_eq!(control.last_cong, 5_200);
         control.on_congestion(&mut win, &Flight::default(), Cause::Loss, at(6_000));
-        control.undo(&mut win);
+        control.undo(&mut win, false);
         assert_eq!(control.last_cong, 5_200);
     }
 

@@ -358,7 +358,7 @@ impl Control for Prague {
         win.ssthresh = (self.window as u64).max(win.mss());
     }
 
-    fn undo(&mut self, _win: &mut Window) {
+    fn undo(&mut self, _win: &mut Window, _ends: bool) {
         self.window = self.window.max(self.before_loss);
         self.pace.iter_mut().for_each(Pace::undo);
         self.losing = false;

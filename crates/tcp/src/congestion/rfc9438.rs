@@ -199,7 +199,7 @@ impl Control for Cubic {
         win.ssthresh = ((win.cwnd as f64 * self.settings.beta) as u64).max(2 * win.mss());
     }
 
-    fn undo(&mut self, _win: &mut Window) {
+    fn undo(&mut self, _win: &mut Window, _ends: bool) {
         if let Some(before) = self.before.take() {
             self.curve = before;
         }

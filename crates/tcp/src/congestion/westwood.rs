@@ -164,9 +164,10 @@ impl Control for Westwood {
         }
     }
 
-    fn undo(&mut self, _win: &mut Window) {
-        // The transport restores the windows; the end of an undone reduction does not set them.
-        self.reducing = false;
+    fn undo(&mut self, _win: &mut Window, ends: bool) {
+        // The transport restores the windows. The event of a recovery's end follows an undo at that
+        // end only, and sets them then.
+        self.reducing = ends;
     }
 }
 
@@ -222,6 +223,20 @@ mod tests {
         control.on_ack(&mut win, &ack(1_010, 101_001, CaState::Open));
         // 100 B/ms times 100 ms: ten segments, with any queue.
         assert_eq!((win.cwnd, win.ssthresh), (10 * MSS, 10 * MSS));
+    }
+
+    #[test]
+    fn an_undo_leaves_the_windows_restored_unless_the_recovery_ends_with_it() {
+        // tcp_try_undo_recovery is followed by tcp_end_cwnd_reduction, tcp_try_undo_partial is not.
+        for (ends, segments) in [(false, 40), (true, 10)] {
+            let (mut control, mut win) = measured();
+            control.on_congestion(&mut win, &Flight::default(), Cause::Loss, Instant::ZERO);
+            control.on_ack(&mut win, &ack(1_000, 100_001, CaState::Recovery));
+            win = window_of(40);
+            control.undo(&mut win, ends);
+            control.on_ack(&mut win, &ack(1_010, 101_001, CaState::Open));
+            assert_eq!(win.ssthresh, segments * MSS, "{ends}");
+        }
     }
 
     #[test]

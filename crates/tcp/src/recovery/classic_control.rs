@@ -187,7 +187,7 @@ impl ClassicControl {
     pub fn undo(&mut self, snd: &mut SendState) {
         if let Some(tracked) = &mut self.0 {
             tracked.loss_end = 0;
-            tracked.tracker.control.undo(&mut snd.win);
+            tracked.tracker.control.undo(&mut snd.win, false);
         }
     }
 

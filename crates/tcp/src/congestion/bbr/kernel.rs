@@ -112,7 +112,7 @@ fn every_window_rate_and_phase_is_that_of_the_kernels_code() {
                     Instant::from_nanos(whole[0]),
                 );
             }
-            "undo" => replay.bbr.undo(&mut replay.win),
+            "undo" => replay.bbr.undo(&mut replay.win, false),
             _ => replay.acknowledge(line + 1, &fields),
         }
         ruled += u32::from(replay.bbr.policer.rules);

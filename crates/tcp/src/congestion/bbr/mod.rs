@@ -335,7 +335,7 @@ impl Control for Bbr {
 
     /// `bbr_undo_cwnd`: after a spurious recovery the searches for a full pipe and for a policer
     /// start again.
-    fn undo(&mut self, _win: &mut Window) {
+    fn undo(&mut self, _win: &mut Window, _ends: bool) {
         self.pipe.forget();
         self.reset_long_term();
     }

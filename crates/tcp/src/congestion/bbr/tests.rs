@@ -239,7 +239,7 @@ fn a_timeout_begins_startups_search_anew_and_an_undo_forgets_the_policer() {
     assert_eq!((bbr.pipe.bw, bbr.saved.state, bbr.rounds.started), (0, CaState::Loss, true));
     let mut win = win;
     bbr.pipe.bw = 1_677;
-    bbr.undo(&mut win);
+    bbr.undo(&mut win, false);
     assert_eq!((bbr.policer.rules, bbr.policer.bw, bbr.pipe.bw), (false, 0, 0));
 }
 

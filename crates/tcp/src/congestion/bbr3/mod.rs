@@ -312,7 +312,7 @@ impl Control for Bbr3 {
         }
     }
 
-    fn undo(&mut self, win: &mut Window) {
+    fn undo(&mut self, win: &mut Window, _ends: bool) {
         self.handle_spurious_loss(win);
     }
 

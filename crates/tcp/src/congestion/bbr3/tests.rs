@@ -241,7 +241,7 @@ fn a_spurious_recovery_is_undone() {
     assert_eq!(control.state, State::Down);
     assert!(control.model.inflight_longterm < UNBOUNDED);
     win.cwnd = MSS;
-    control.undo(&mut win);
+    control.undo(&mut win, false);
     assert_eq!((win.cwnd, control.model.inflight_longterm), before);
     assert_eq!(control.state, State::Refill);
 }

@@ -79,7 +79,7 @@ fn a_loss_halves_the_window_and_stops_its_growth_until_it_is_repaired() {
     let open = AckSample { flight, ..ack_sample(2_000) };
     (0..5).for_each(|_| prague.on_ack(&mut win, &open));
     assert_eq!(win.cwnd, 11_000, "a segment per window again");
-    prague.undo(&mut win);
+    prague.undo(&mut win, false);
     (0..20).for_each(|_| prague.on_ack(&mut win, &AckSample { window_limited: false, ..ca_state }));
     assert_eq!(win.cwnd, 20_000);
 }

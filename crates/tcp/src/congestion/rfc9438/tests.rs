@@ -137,11 +137,11 @@ fn an_undo_puts_the_curve_back() {
     let (w_max, prior) = (cubic.curve.w_max, cubic.curve.cwnd_prior);
     cubic.on_congestion(&mut win, &Flight::default(), Cause::Loss, secs(2.0));
     assert_ne!(cubic.curve.w_max, w_max);
-    cubic.undo(&mut win);
+    cubic.undo(&mut win, false);
     assert_eq!((cubic.curve.w_max, cubic.curve.cwnd_prior), (w_max, prior));
     assert!(cubic.curve.epoch.is_some());
     // A second undo has nothing to restore.
-    cubic.undo(&mut win);
+    cubic.undo(&mut win, false);
     assert_eq!(cubic.curve.w_max, w_max);
 }
 

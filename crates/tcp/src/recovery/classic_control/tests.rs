@@ -41,7 +41,7 @@ impl Control for Noting {
     fn on_congestion(&mut self, _: &mut Window, _: &Flight, cause: Cause, _: Instant) {
         self.note(format!("{cause:?}!"));
     }
-    fn undo(&mut self, _: &mut Window) {
+    fn undo(&mut self, _: &mut Window, _: bool) {
         self.note("undo".into());
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Undo {
     /// (RFC 4015 step 2; Linux's `prior_ssthresh = 0`).
     pub(super) restores: bool,
     /// A segment was retransmitted.
-    resent: bool,
+    pub(super) resent: bool,
     /// Number of retransmissions of which no duplicate was reported.
     pending: u32,
     /// First unacknowledged sequence number when the reduction began.
@@ -68,7 +68,8 @@ impl RackSender {
         if let Some(undo) = self.undo.filter(|undo| undo.restores) {
             snd.win.cwnd = snd.win.cwnd.max(undo.cwnd);
             snd.win.ssthresh = snd.win.ssthresh.max(undo.ssthresh);
-            self.tracker.control.undo(&mut snd.win);
+            let ends = self.state == CaState::Recovery && self.has_passed(snd);
+            self.tracker.control.undo(&mut snd.win, ends);
         }
         self.undo = None;
         if self.state != CaState::Open {

@@ -160,7 +160,7 @@ fn every_recovery_saves_anew() {
     bbr.model.inflight_longterm = 150_000;
     bbr.on_congestion(&mut win, &Flight::default(), Cause::Timeout, Instant::ZERO);
     bbr.model.inflight_longterm = 70_000;
-    bbr.undo(&mut win);
+    bbr.undo(&mut win, false);
     assert_eq!(bbr.model.inflight_longterm, 150_000);
 }
 

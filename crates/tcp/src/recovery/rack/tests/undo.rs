@@ -85,3 +85,17 @@ fn a_recovery_from_marks_may_be_left_but_restores_nothing() {
         assert_eq!(rack.undo.map(|undo| undo.restores), Some(restores), "{state:?}");
     }
 }
+
+#[test]
+fn a_recovery_undone_at_its_end_has_ended_for_the_control_too() {
+    // tcp_try_undo_recovery is followed by tcp_end_cwnd_reduction, whose event lets Westwood set the
+    // threshold to its estimate, here two segments; tcp_try_undo_partial returns before it.
+    for (ack, ssthresh) in [(701, u64::MAX), (1_001, 200)] {
+        let (mut rack, mut snd) = ten_out(Detection::Rack);
+        rack.tracker.control = make_usual("westwood");
+        assert!(hear(&mut rack, &mut snd, &segment(1, &[(401, 701)])).entered);
+        rack.undo.as_mut().unwrap().resent = true;
+        on_ack_at(&mut rack, &mut snd, &segment(ack, &[]), ms(200));
+        assert_eq!((rack.state, snd.win.ssthresh), (CaState::Open, ssthresh), "{ack}");
+    }
+}
