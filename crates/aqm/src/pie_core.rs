@@ -35,7 +35,7 @@ pub(crate) struct PieCore {
     pub p: f64,
     /// Queueing delay at the last update, in seconds (Linux: at the last measurement).
     pub delay: f64,
-    delay_old: f64,
+    pub delay_old: f64,
     accumulated: f64,
     burst: Duration,
 }

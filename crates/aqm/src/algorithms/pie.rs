@@ -259,8 +259,8 @@ impl Watcher for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use packet::Rate;
     use packet::params::Raw;
+    use packet::{Ecn, Rate};
 
     fn params(pairs: &[(&str, Raw)]) -> Params {
         let given: Vec<_> = pairs.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
@@ -303,6 +303,37 @@ mod tests {
                 }
             });
             assert_eq!(burst, if measured { 0.150 } else { 0.090 });
+        }
+    }
+
+    #[test]
+    fn linux_marks_up_to_its_threshold_and_the_rfc_below_it() {
+        // sch_pie's pie_enqueue: prob <= MAX_PROB / 10; RFC 8033 section 5.1: p < mark_ecnth.
+        let params = params(&[("max_burst", Raw::Text("0 s".into()))]);
+        let line = Line::of(Rate::from_bits_per_s(10_000_000));
+        for (linux, p, marks) in [
+            (true, 0.1, true),
+            (true, 0.100001, false),
+            (false, 0.1, false),
+            (false, 0.099999, true),
+        ] {
+            let mut pie = Pie::new(&params, &line, linux).unwrap();
+            (pie.core.p, pie.core.delay, pie.core.delay_old) = (p, 0.1, 0.1);
+            let packet = Packet {
+                id: 0,
+                flow: 0,
+                bytes: 1_000,
+                ecn: Ecn::Ect0,
+                arrived: Instant::ZERO,
+                header: Default::default(),
+            };
+            let backlog = Backlog { packets: 100, bytes: 100_000 };
+            let mut rng = Rng::named(1, "pie");
+            let verdict = core::iter::repeat_with(|| {
+                pie.on_arrival(&packet, backlog, Instant::ZERO, &mut rng)
+            });
+            let signal = verdict.take(1_000).find(|verdict| *verdict != Verdict::Pass).unwrap();
+            assert_eq!(signal == Verdict::Signal(DropReason::Early), marks, "{linux} {p}");
         }
     }
 }

@@ -87,7 +87,7 @@ fn the_delay_rests_at_its_target() {
 }
 
 #[test]
-fn linux_marks_at_exactly_a_tenth_and_the_rfc_does_not() {
+fn the_rfc_drops_where_p_is_not_below_its_threshold() {
     // The delay is the backlog over the line's rate, and a large backlog drives p to 1.
     let pairs = [("ecn", "true"), ("mark_ecnth", "1"), ("max_burst", "0 s"), ("delay", "line")];
     let mut bench = Bench::new("pie", &pairs, 1);

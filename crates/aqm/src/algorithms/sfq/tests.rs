@@ -96,14 +96,15 @@ fn in_linux_a_short_packet_takes_the_next_one_along() {
 #[test]
 fn in_linux_who_overdrew_has_less_of_its_next_turn() {
     // The first turn of 1,514 B sends 1,000 B and, since 514 B are left, 1,514 B more: 1,000 B are
-    // overdrawn. The next turn has 514 B: it sends 500 B and, since 14 B are left, 66 B more.
+    // overdrawn. The next turn has 514 B, which one packet of 514 B uses up: the packet of 66 B waits
+    // for the turn after it.
     let mut trial = Trial::new("linux", &[]);
     trial.arrive(101, 1_000);
     trial.arrivals(&[102]);
-    trial.arrive(103, 500);
+    trial.arrive(103, 514);
     trial.arrive(104, 66);
     assert_eq!(trial.arrivals(&[201, 202, 203]), []);
-    assert_eq!(trial.leave(), [101, 102, 201, 103, 104, 202, 203]);
+    assert_eq!(trial.leave(), [101, 102, 201, 103, 202, 104, 203]);
 }
 
 #[test]

@@ -275,14 +275,12 @@ fn a_sparse_flow_waits_for_one_packet_only() {
 #[test]
 fn charged_drops_take_at_most_a_third() {
     // A flow that sends 6 Mbit/s and ignores its drops loses ever more.
-    let stubborn = Sender { window: 45, ..sender(1) };
     let sent = |ingress| {
         let pairs = [("rate", "4 Mbit/s"), ("ingress", ingress), ("memory_limit", "30 kB")];
         let mut line = Line::new(&pairs, &[]);
         let mut next = 0;
         while line.now < 40 * S {
-            line.senders.clear();
-            line.send(0, stubborn);
+            line.send(0, sender(1));
             next += 2 * MS; // a packet of 1500 B every 2 ms: 6 Mbit/s
             line.run(next, None);
         }
