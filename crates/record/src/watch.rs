@@ -21,6 +21,8 @@ pub struct Bins {
     /// Number of the first interval kept: it begins at `first` interval widths.
     first: u64,
     bins: VecDeque<[f64; 2]>,
+    /// The last sample, which holds through intervals without one.
+    last: f64,
 }
 
 /// Intervals that an observer has read: start of the first, and least and largest sample of each.
@@ -37,12 +39,13 @@ pub struct Binned {
 impl Bins {
     /// An empty series of intervals as long as `width`.
     pub fn new(width: Duration) -> Self {
-        Bins { width_ns: width.nanos().max(1), first: 0, bins: VecDeque::new() }
+        Bins { width_ns: width.nanos().max(1), first: 0, bins: VecDeque::new(), last: 0.0 }
     }
 
     /// Adds a sample at `at_ns`, not before the last one.
     pub fn add(&mut self, at_ns: u64, value: f64) {
         let number = at_ns / self.width_ns;
+        let held = std::mem::replace(&mut self.last, value);
         if self.bins.is_empty() {
             self.first = number;
         }
@@ -51,9 +54,7 @@ impl Bins {
             (*least, *most) = (least.min(value), most.max(value));
             return;
         }
-        // An interval without a sample repeats the two values of the interval before it.
-        let held = self.bins.back().copied().unwrap_or([value; 2]);
-        self.bins.resize(place.min(MOST_BINS), held);
+        self.bins.resize(place.min(MOST_BINS), [held; 2]);
         self.bins.push_back([value; 2]);
         while self.bins.len() > MOST_BINS {
             self.bins.pop_front();
@@ -182,9 +183,10 @@ mod tests {
     #[test]
     fn where_no_sample_fell_the_last_one_holds() {
         let mut bins = Bins::new(Duration::from_millis(1));
-        bins.add(0, 4.0);
+        bins.add(0, 1.0);
+        bins.add(MS / 2, 4.0);
         bins.add(3 * MS, 9.0);
-        assert_eq!(bins.drain(at(4)).bins, [[4.0; 2], [4.0; 2], [4.0; 2], [9.0; 2]]);
+        assert_eq!(bins.drain(at(4)).bins, [[1.0, 4.0], [4.0; 2], [4.0; 2], [9.0; 2]]);
     }
 
     #[test]
