@@ -125,13 +125,14 @@ impl PcapNg {
     }
 }
 
+/// The latest time, 146 years after 1970, so that sums and differences of two times do not overflow.
+const MOST_NS: i64 = i64::MAX / 2;
+
 impl Interface {
     fn nanos(self, ticks: u64) -> i64 {
         let ns = u128::from(ticks) * 1_000_000_000 / u128::from(self.ticks);
-        // Times are limited to 73 years after 1970, so that their sums and differences do not
-        // overflow.
-        let ns = i64::try_from(ns).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
-        ns.saturating_add(self.offset_s.saturating_mul(1_000_000_000)).clamp(0, i64::MAX / 4)
+        let ns = i64::try_from(ns).unwrap_or(MOST_NS).min(MOST_NS);
+        ns.saturating_add(self.offset_s.saturating_mul(1_000_000_000)).clamp(0, MOST_NS)
     }
 }
 
