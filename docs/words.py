@@ -107,11 +107,11 @@ def places(listed: dict, only: list[Path] | None = None) -> Iterator[Place]:
         name = file.resolve().relative_to(ROOT).as_posix()
         if not only and any(Path(name).match(glob) for glob in listed["not_read"]):
             continue
+        exempts = [exempt for path, exempt in right if Path(name).match(path)]
         for line, text in READERS[file.suffix](file.read_text("utf-8")):
             kept = text
-            for path, exempt in right:
-                if Path(name).match(path):
-                    kept = exempt.sub("…", kept)
+            for exempt in exempts:
+                kept = exempt.sub("…", kept)
             for pattern, instead in words:
                 for found in pattern.finditer(kept):
                     yield name, line, found[0], instead
