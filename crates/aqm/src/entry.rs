@@ -57,8 +57,8 @@ impl PerFlowState {
     }
 }
 
-/// A constructed discipline: a gate if it decides at arrival only, otherwise a discipline that
-/// holds its packets.
+/// A discipline made from its parameters: a gate if it decides at arrival only, otherwise a
+/// discipline that holds its packets.
 pub enum Built {
     /// A gate, to be followed by a first-in, first-out queue.
     Gate(Box<dyn Gate>),

@@ -14,7 +14,7 @@ pub struct Limits {
     /// Number of hosts that get a number of their own.
     pub hosts: usize,
     /// Silence after which a connection is taken to be over, nanoseconds: 15 minutes, beyond
-    /// common idle times of servers (constructed).
+    /// common idle times of servers; our own choice, without a source.
     pub idle_ns: i64,
     /// Silence after which a connection whose handshake is incomplete has ended: 75 s, the time
     /// BSD's `connect()` waits.

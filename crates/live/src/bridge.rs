@@ -178,17 +178,17 @@ impl<D: Device> Bridge<D> {
         &self.lateness
     }
 
-    /// The devices.
+    /// The devices: the clients', then the servers'.
     pub fn devices(&self) -> &[D; 2] {
         &self.devices
     }
 
-    /// The devices, mutable.
+    /// The devices, mutable: the clients', then the servers'.
     pub fn devices_mut(&mut self) -> &mut [D; 2] {
         &mut self.devices
     }
 
-    /// The core; called when the run is over.
+    /// Returns the core of the router, when the run is over.
     pub fn into_router(self) -> Router {
         self.router
     }

@@ -24,7 +24,8 @@ const NAPS: usize = 200;
 const NAP: Duration = Duration::from_millis(3);
 /// How long packets are moved to measure the rate, ns.
 const RUSH_NS: u64 = 400_000_000;
-/// UDP payload of these packets in bytes: with headers they fill an MTU of 1,500 bytes.
+/// UDP payload, in bytes, of the packets by which the rate is measured: with headers they fill an
+/// MTU of 1,500 bytes.
 const PAYLOAD: usize = 1_472;
 
 /// The preconditions as `[{name, ok, found}]` under `needs`, and the measured limits under

@@ -27,11 +27,11 @@ pub struct Announcement {
     pub protocol: Protocol,
     /// Local address and port of the socket that connects or sends first.
     pub opener: SocketAddr,
-    /// Address and port that it connects or sends to.
+    /// Address and port that the opener's socket connects or sends to.
     pub acceptor: SocketAddr,
-    /// Index of its group in the scenario.
+    /// Index of the flow's traffic group in the scenario.
     pub group: u16,
-    /// Number of the source that opens it, counted over all groups as in the simulator.
+    /// Number of the source that opens the flow, counted over all groups as in the simulator.
     pub source: u32,
     /// Round-trip propagation time, drawn by the opener.
     pub round_trip: Duration,

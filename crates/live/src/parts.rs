@@ -32,22 +32,22 @@ pub const PARTNER: &str = "AQMLAB_LIVE_PARTNER";
 pub struct Part {
     /// Name of the program in messages.
     pub name: String,
-    /// Side in whose namespace it runs.
+    /// Side in whose namespace the program runs.
     pub side: Side,
     /// Program and arguments.
     pub argv: Vec<String>,
-    /// Number of its pair: the two programs of users of one pair, one on each side, are connected
-    /// to each other and to the router. `None` for all other programs.
+    /// Number of the program's pair: the two programs of users of one pair, one on each side, are
+    /// connected to each other and to the router. `None` for all other programs.
     pub pair: Option<u8>,
-    /// File for its standard error; `None` to inherit the supervisor's streams.
+    /// File for the program's standard error; `None` to inherit the supervisor's streams.
     pub errors: Option<PathBuf>,
-    /// File descriptors that it inherits from the supervisor.
+    /// File descriptors that the program inherits from the supervisor.
     pub files: Vec<RawFd>,
-    /// Whether its standard input is a pipe that ends when the supervisor ends.
+    /// Whether the program's standard input is a pipe that ends when the supervisor ends.
     pub tied: bool,
-    /// Whether the run is over when it ends.
+    /// Whether the run is over when this program ends.
     pub ends_run: bool,
-    /// User and group that it runs as, if not the supervisor's.
+    /// User and group that the program runs as, if not the supervisor's.
     pub identity: Option<(u32, u32)>,
 }
 
@@ -58,7 +58,7 @@ pub struct Running {
     child: Child,
     /// The router's end of the socket to a program of users.
     pub control: Option<OwnedFd>,
-    /// Exit code if it has ended; 128 plus the signal's number if a signal ended it.
+    /// Exit code if the program has ended; 128 plus the signal's number if a signal ended it.
     pub code: Option<i32>,
 }
 

@@ -12,8 +12,8 @@ pub struct About {
     pub summary: &'static str,
     /// Year of the publication or program that the entry follows, or of its newest rule.
     pub year: u16,
-    /// Paper, RFC or program that the entry follows; parts without a source are called
-    /// "constructed".
+    /// Paper, RFC or program that the entry follows; parts without a source, which are our
+    /// own choice, are called "constructed".
     pub source: &'static str,
     /// Differences from existing implementations, with the reasons.
     pub deviations: &'static str,

@@ -78,7 +78,7 @@ impl<const N: usize> PerSecond<N> {
         self.end_of_current += SECOND;
     }
 
-    /// All counts over the whole run.
+    /// The sum of each count over the whole run.
     pub fn total(&self) -> [u64; N] {
         std::array::from_fn(|i| self.past[i] + self.current[i])
     }
@@ -121,7 +121,7 @@ impl PerSecond {
         self.add_all(at, [n]);
     }
 
-    /// The count of each of these seconds.
+    /// The count of each second in the range `seconds`.
     pub fn rows(&self, seconds: Range<usize>) -> Vec<u64> {
         self.column(0, seconds)
     }

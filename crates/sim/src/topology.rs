@@ -229,7 +229,7 @@ impl RoundTrips {
     }
 
     /// `n` round-trip times spread evenly over `min..max` (the middle of every n-th part), in an
-    /// order drawn by `rng`: every seed gives the same mean (constructed).
+    /// order drawn by `rng`: every seed gives the same mean; our own choice, without a source.
     pub fn stratified(min: Duration, max: Duration, n: u32, rng: &mut Rng) -> Vec<Duration> {
         let span = u128::from((max - min).nanos());
         let part = |i: u32| span * (2 * u128::from(i) + 1) / (2 * u128::from(n));

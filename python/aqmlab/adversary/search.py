@@ -17,7 +17,8 @@ from .genome import Gene
 from .promise import Promise
 
 POPULATION = 24
-"""Number of genomes of a generation (constructed). Below (constructed): the share of genes that are
+"""Number of genomes of a generation. Like the three values below, it is our own choice, without a
+source. Below: the share of genes that are
 not simple in the first generation, the share of genes that are changed in a child, and the standard
 deviation of such a change on the gene's scale from 0 to 1."""
 FIRST_SHARE, MUTATED, STEP = 0.35, 0.25, 0.2

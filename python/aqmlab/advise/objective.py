@@ -7,7 +7,8 @@
 `calls ok, 2 pages fast, response_p90_s < 1 s`. A term gives each run a grade: 0 where its measure
 is bad or undefined, 0.8 where it is enough, 1 where more would not be noticed, linear in between.
 An objective's score is the weighted mean of the grades. The straight lines, 0.8 and equal weights
-are constructed; the thresholds are the sources'.
+are our own choice; the thresholds are from the sources that the terms
+name.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from aqmlab.simulator import measures, renamed
 from aqmlab.simulator.renamed import Numbers
 
 ENOUGH = 0.8
-"""The grade of a measure at its threshold (constructed)."""
+"""The grade of a measure at its threshold; our own choice, without a source."""
 FAR = 100.0
-"""A bound this many times above the largest value, or below the smallest one, is refused
-(constructed)."""
+"""A bound this many times above the largest value, or below the smallest one, is refused;
+our own choice, without a source."""
 
 
 @dataclass(frozen=True)

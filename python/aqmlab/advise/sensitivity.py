@@ -19,11 +19,12 @@ from .situation import ROUTER, Situation
 from .trial import Trial
 
 FACTORS = (0.5, 2.0)
-"""Factors for each parameter (constructed)."""
+"""Factors by which each parameter is changed; our own choice, without a source."""
 LOADS = (0.5, 2.0)
-"""Factors for the number of people (constructed)."""
+"""Factors by which the number of people is changed; our own choice, without a source."""
 RATES = (0.8, 1.25)
-"""Factors for the line's rate: it may really be lower or higher than stated (constructed)."""
+"""Factors by which the line's rate is changed, which may be lower or higher than stated; our own
+choice, without a source."""
 FIRST = 2
 """Number of seeds of the first runs; more follow only if a change is not known precisely enough."""
 _SIZES = ("mtu", "queues", "flows", "hash_seed", "memory_limit", "drop_batch", "limit_bytes", "mpu")

@@ -1,4 +1,5 @@
-"""Traffic of common kinds of users, by one word. The numbers of people are constructed."""
+"""Traffic of common kinds of users, by one word. The numbers of people are our own
+choice, without a source."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ USERS: dict[str, list[Traffic]] = {
 """The traffic groups by the word after `--users`."""
 RTT = {"household": "30 ms", "office": "30 ms", "phone": "40 ms"}
 """The round-trip time of the network without the access line, by the word after `--users`;
-constructed."""
+our own choice, without a source."""
 
 
 def named(word: str) -> list[Traffic]:

@@ -1,4 +1,5 @@
-"""Measures other simulators on scenario A, if they are installed, for `aqmlab bench`."""
+"""Measures other simulators on the bulk scenario of `simulator.py`, if they are installed, for
+`aqmlab bench`."""
 
 from __future__ import annotations
 
@@ -10,12 +11,13 @@ from pathlib import Path
 
 
 def packets_per_cpu_s(seconds: int) -> dict[str, float | None]:
-    """Data packets per CPU second of each simulator on scenario A; None if it is not installed."""
+    """Data packets per CPU second of each simulator on the bulk scenario; None if it is not
+    installed."""
     return {"ns2": ns2_packets_per_cpu_s(seconds), "ns3": ns3_packets_per_cpu_s()}
 
 
 def ns2_packets_per_cpu_s(seconds: int) -> float | None:
-    """Data packets per CPU second of ns-2 on scenario A, if it is installed."""
+    """Data packets per CPU second of ns-2 on the bulk scenario, if it is installed."""
     program, script = shutil.which("ns"), ns2_script()
     if program is None:
         note("no comparison with ns-2: the program `ns` is not installed (Debian package ns2)")
@@ -38,7 +40,7 @@ def ns2_packets_per_cpu_s(seconds: int) -> float | None:
 
 
 def ns2_script() -> Path | None:
-    """The path of scenario A for ns-2; None outside a checkout of the sources."""
+    """The path of ns-2's script for the bulk scenario; None outside a checkout of the sources."""
     # The script is searched from this file and from the current directory.
     places = (Path(__file__).resolve().parents[2], Path.cwd())
     scripts = (place / "validation" / "ns2" / "scenario_a.tcl" for place in places)

@@ -27,14 +27,15 @@ PACKETS = 300_000
 LEAST_S = 4.0
 """Least duration of the longer run in simulated seconds: longer than most connections of users."""
 DATA_PER_USER_S = 0.286
-"""Data packets per second and Mah user at 98 % of its link (scenario W)."""
+"""Data packets per second of each user of the Mah web model if all users load the link to 98 % (the
+web scenario of `simulator.py`)."""
 USER_BITS_PER_S = 10e6 / 2982
-"""Rate of the line per user at that load, from scenario W."""
+"""Rate of the line divided by the number of users at that load."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Scenarios that differ in the size of one thing."""
+    """Scenarios that differ in one quantity, such as the number of users."""
 
     of: str
     """Name of the quantity that grows."""
@@ -54,7 +55,8 @@ def _link(rate: float, limit: int, **fields: Any) -> Link:
 
 
 def web(users: int, profile: str, **record: object) -> Scenario:
-    """Mah users at 98 % of their link, from the stationary start on."""
+    """The scenario of users of the Mah web model at 98 % load, in the stationary state from the
+    beginning."""
     group: Traffic = {
         "app": "web",
         "users": users,
@@ -93,7 +95,7 @@ def _waiting(packets: int) -> Scenario:
 
 
 def curves() -> Iterator[Curve]:
-    """All curves."""
+    """All curves that are measured."""
     five = [10**n for n in range(2, 7)]
     for profile in ("plain", "freebsd-2.2.8", "linux"):
         yield Curve(

@@ -65,7 +65,7 @@ BULK: Scenario = {
     "traffic": [{"app": "bulk", "flows": 50, "tcp": {"profile": "plain"}}],
     "record": {"samples": False},
 }
-"""50 bulk flows, NewReno with SACK, over gentle RED at 100 Mbit/s; statistics on.
+"""The bulk scenario: 50 flows, NewReno with SACK, over gentle RED at 100 Mbit/s; statistics on.
 
 The same queue and topology as `validation/ns2/scenario_a.tcl`.
 """
@@ -95,14 +95,16 @@ WEB: Scenario = {
     "traffic": [{"app": "web", "model": "mah-fit", "tcp": {"profile": "freebsd-2.2.8"}}],
     "record": {"queue_every": "3 ms", "responses": True, "samples": True},
 }
-"""Mah users at 98 % of 10 Mbit/s by the model's own estimate, FIFO of 120 packets."""
+"""The web scenario: users of the Mah model that load a link of 10 Mbit/s to 98 %, by the model's
+own estimate, and a FIFO of 120 packets."""
 
 MODELS: dict[str, Traffic] = {
     "unc": {"app": "unc", "load": WEB_LOAD},
     "packmime": {"app": "packmime", "load": 0.9},
 }
-"""Scenario W with the other web models. PackMime's connections arrive independently of the network:
-above some 96 %, the share that Ethernet's framing leaves, the backlog would grow without limit."""
+"""The web scenario with the other traffic models. PackMime's connections arrive independently of
+the network: above some 96 %, the share that Ethernet's framing leaves, the backlog would grow
+without limit."""
 
 QUEUE_PACKETS = 20_000
 """Number of packets of a repeat: about a millisecond, shorter than a time slice of the

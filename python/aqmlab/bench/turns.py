@@ -2,8 +2,8 @@
 --turns`.
 
 On a machine that others use too, two measurements minutes apart differ by a factor of two. So both
-worlds are set up first, each in a process of its own, and then simulate in turns of a quarter of a
-second of CPU on one core. Other load on the machine thus slows both equally.
+simulations are set up first, each in a process of its own, and then continue in turns of a quarter
+of a second of CPU on one core. Other load on the machine thus slows both equally.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FEW = 3_000
-"""Users of the smaller world."""
+"""Number of users in the smaller simulation."""
 TURN_S = 0.25
-"""CPU seconds for which one world simulates before the other one continues."""
+"""CPU seconds for which one simulation runs before the other one continues."""
 SKIPPED_S = 0.3
-"""Simulated seconds of the larger world before measurements begin: its caches and queue fill."""
+"""Simulated seconds of the larger simulation before measurements begin, while caches and the queue
+fill."""
 SIMULATED_S = 5.0
-"""Simulated seconds of the larger world, those left out included."""
+"""Simulated seconds of the larger simulation, with those before the measurements."""
 STEP_PACKETS = 10_000
 """Packets between two readings of the CPU clock, approximately."""
 BAR = 0.5
@@ -56,7 +57,8 @@ for turn in sys.stdin:
 
 
 class _World:
-    """A world of users in a process of its own, set up, which advances on command."""
+    """A simulation of web users in a process of its own, which is set up and advances on
+    command."""
 
     def __init__(self, users: int, profile: str, duration_s: float, core: int | None) -> None:
         self.name = f"{users:,} users, {profile}"
@@ -104,11 +106,11 @@ class _World:
 
 
 def _rounds(profile: str, many: int) -> Iterator[tuple[float, float]]:
-    """Yields for each pair of turns the packets per CPU second of the world with `FEW` users and of
-    that with `many`."""
+    """Yields for each pair of turns the packets per CPU second of the simulation with `FEW` users
+    and of that with `many`."""
     core = max(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else None
-    # The smaller world must not end first. In equal CPU time it covers about many/FEW times as much
-    # simulated time as the larger world, or more if its packets cost less: hence the factor 100.
+    # The smaller simulation must not end first. In equal CPU time it covers about many/FEW times as
+    # much simulated time as the larger one, or more if its packets cost less: hence the factor 100.
     endless = 100 * SIMULATED_S * many / FEW
     with (
         _World(FEW, profile, endless, core) as small,

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from aqmlab.tables.document import Line
 
 STILL_OPEN = 0.4
-"""The share of claims expected to be inconclusive after each look: in quick harsh-red 19 of 50
-were."""
+"""The share of claims expected to be inconclusive after each look: 19 of 50 were, in the quick runs
+of the study harsh-red."""
 MORE = "more seeds for open claims"
 
 
@@ -68,7 +68,8 @@ def judge(
     laboratory: Laboratory,
     looks: Sequence[int],
 ) -> list[Line]:
-    """The lines of the score card, in the order of the claims.
+    """Evaluates the claims in up to `len(looks)` interim analyses; returns the lines of the score
+    card in the order of the claims.
 
     `looks` are multiples of the number of seeds at the first look, which is 1.
     """

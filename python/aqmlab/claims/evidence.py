@@ -39,7 +39,7 @@ class Evidence:
     results: dict[tuple[str, int], FinishedRun]
     calibrations: Mapping[str | None, dict] = field(default_factory=dict)
     requested: set[str] = field(default_factory=set)
-    """Keys of the scenarios that were used since this set was last emptied."""
+    """Keys of the scenarios whose runs were used since this set was last emptied."""
     _known: dict = field(default_factory=dict)
 
     def number(self, let: Let) -> np.ndarray:
@@ -86,7 +86,7 @@ class Evidence:
         return self.metrics[name]
 
     def _by_seed(self, cells: list[Cell], how: Callable, let: Let) -> np.ndarray:
-        """One value for every seed under which all of these cells have run."""
+        """One value of a statistic for every seed under which all of `cells` have run."""
         self.requested |= {cell.key for cell in cells}
         place = (tuple(cell.key for cell in cells), repr(let))
         values = self._known.setdefault(place, {})
@@ -121,7 +121,7 @@ def _together(rows: list[np.ndarray], over: str) -> np.ndarray:
 
 
 def defined(sample: np.ndarray) -> bool:
-    """Whether a number is defined under every seed."""
+    """Whether a number of a rule has a value, not NaN, under every seed."""
     return bool(sample.size) and not any(math.isnan(v) for v in np.atleast_1d(sample))
 
 

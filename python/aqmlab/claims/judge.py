@@ -58,7 +58,7 @@ class Bounds:
         return min(gaps, default=math.inf)
 
     def words(self) -> str:
-        """The bounds for a reader."""
+        """The bounds in words, such as "at least 3"."""
         least, most = ("above", "below") if self.strict else ("at least", "at most")
         if math.isfinite(self.low) and math.isfinite(self.high):
             return f"between {self.low:g} and {self.high:g}"

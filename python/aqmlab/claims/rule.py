@@ -105,13 +105,13 @@ def _alternatives(rule: Rule, evidence: Evidence, levels: Levels, names: Names) 
 
 
 def _each(rule: Rule, names: Names) -> Iterator[tuple[Rule, Names]]:
-    """The rule with every combination of values in `each`; all must hold."""
+    """Yields the rule once for every combination of the values in `each`; all must hold."""
     for chosen in choices(rule.each):
         yield replace(rule, each={}), {**names, **chosen}
 
 
 def _some(rule: Rule, names: Names) -> Iterator[tuple[Rule, Names]]:
-    """The rule with every combination of values in `some`; one suffices."""
+    """Yields the rule once for every combination of the values in `some`; one suffices."""
     for chosen in choices(rule.some if rule.some is not None else {}):
         yield replace(rule, some=None), {**names, **chosen}
 
@@ -130,14 +130,15 @@ def _judged(condition: Condition, evidence: Evidence, levels: Levels, names: Nam
 
 
 def _aligned(lets: Mapping[str, Let], evidence: Evidence) -> dict[str, np.ndarray]:
-    """The numbers under the seeds that all of them have."""
+    """The numbers that a condition's names denote, under the seeds that all of them have."""
     found = {name: evidence.number(let) for name, let in lets.items()}
     seeds = min((len(v) for v in found.values() if v.ndim), default=0)
     return {name: v[:seeds] if v.ndim else v for name, v in found.items()}
 
 
 def numbers(names: Names) -> dict[str, np.ndarray]:
-    """The names of `each` and `some` whose values are numbers: an expression may use them."""
+    """Those values of the names in `each` and `some` that are numbers, by name: an expression may
+    use them."""
     return {
         name: np.asarray(float(value))
         for name, value in names.items()
@@ -152,7 +153,8 @@ def described(condition: Condition, names: Names) -> str:
 
 
 def lets_of(condition: Condition, names: Names) -> dict[str, Let]:
-    """The numbers that a condition's names denote, with these values in place of "$name"."""
+    """What each name of a condition denotes (`let`), with the values of `names` in place of
+    "$name"."""
     return {name: convert(name, _filled(let, names), Let) for name, let in condition.let.items()}
 
 

@@ -2,7 +2,8 @@
 
 Each grade is 1 at best and 0 at worst. A queue that is empty because the line is idle scores low,
 as does a full line with a long queue: the mean is geometric, so that no grade makes up for another
-that is near 0. The grades are constructed; their reference values are named."""
+that is near 0. The form of the grades is our own choice; the reference values are stated with their
+sources."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from aqmlab.simulator.renamed import Numbers
 
 DELAY_S = 0.02
-"""Queueing delay at which the grade of delay is one half (constructed; RFC 8033 and RFC 8289 aim
-at 15 and 5 ms)."""
+"""Queueing delay at which the grade of delay is one half; our own choice, without a source (RFC
+8033 aims at 15 ms, RFC 8289 at 5 ms)."""
 BEST_R = 93.2
 """The best rating of a call (ITU-T G.107)."""
 RESPONSE_S = 1.0

@@ -6,8 +6,8 @@ sets `train` and `public` are known to everybody, so a search for a program may 
 and select by the second. The scenarios of `held-out` follow from a seed that is given at the call
 and that the author of a program does not know.
 
-What is drawn, and within which bounds, is constructed: lines of homes and small sites, with the
-traffic that makes queues visible there.
+What is drawn, and within which bounds, is our own choice, without a source: lines of homes and
+small sites, with the traffic that makes queues visible there.
 """
 
 from __future__ import annotations

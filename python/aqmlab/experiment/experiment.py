@@ -112,8 +112,8 @@ class Experiment:
     changes: tuple[str, ...] = ()
     """Fields that were changed in every scenario, as `path=value`."""
     swept: bool = False
-    """Whether it was written as a scenario or a sweep: it then has one group, and no quick form of
-    its own."""
+    """Whether the experiment was written as a scenario or a sweep: it then has one group, and no
+    quick form of its own."""
 
     @property
     def where(self) -> str:

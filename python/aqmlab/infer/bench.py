@@ -90,7 +90,7 @@ class Bench:
         ]
 
     def plan(self, values: Values, groups: Sequence[Group], seeds: int) -> Plan:
-        """The runs of the experiment with these values of the unknowns."""
+        """The plan of the experiment's runs with these values of the unknowns."""
         loads = calibrating.lookup(self.experiment, self.calibrations(values, groups))
         bare = [replace(group, seeds={}) for group in groups]
         changed = sets.altered(self.experiment, self.inference.unknowns, values)
@@ -156,13 +156,15 @@ class Training:
         return Targets(self.targets)
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
-        """The numbers of simulated runs: an array of points × seeds × targets."""
+        """Simulates points of the unit cube. Returns the runs' numbers for all targets: points ×
+        seeds × targets."""
         bench = self.bench
         sets = [bench.inference.unknowns.values(point) for point in points]
         return self.runs(sets, bench.amount.seeds, f"{bench.experiment.name}: {len(points)} points")
 
     def runs(self, sets: Sequence[Values], seeds: int, title: str) -> np.ndarray:
-        """The numbers of runs with these sets of values."""
+        """Runs the experiment with sets of values of the unknowns. Returns the runs' numbers for
+        all targets: sets × seeds × targets."""
         found = self.bench.materials(title, sets, self.groups, seeds, self._requested)
         return np.array([self._numbers(dataset) for dataset in found])
 
@@ -256,7 +258,7 @@ def columns(experiment: Experiment, spec: Table) -> list[Metric]:
 
 
 def _narrowed(group: Group, cells: Sequence[Cell]) -> Group:
-    """A group, reduced to those values of its axes that these cells have."""
+    """A group of scenarios, reduced to those values of its axes that `cells` have."""
     axes = []
     for axis in group.axes:
         wanted = [cell.axes[axis.name] for cell in cells]

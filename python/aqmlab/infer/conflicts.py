@@ -27,28 +27,32 @@ model with the true values of the unknowns meets it."""
 LARGEST = 3
 """Largest number of targets or rows in a set."""
 POOL = 4096
-"""Number of points of the prior that are evaluated before the search for single sets."""
+"""Number of points of the prior that are evaluated before points that meet a certain set are
+searched for."""
 WALKERS = 200
-"""Number of points in the search for one at which a set is met."""
+"""Number of points in each level of the subset simulation that searches for values of the unknowns
+which meet a set, and largest number of the nearest points that are kept."""
 LOOKED_INTO = 12
 """Largest number of sets of each size that are searched for one by one; further sets are only
 counted."""
 
 Distance = Callable[[np.ndarray], np.ndarray]
-"""A function from points of the cube to the distance of each number (or row) from its target."""
+"""A function from points of the cube to the distances from each target (or row of targets)."""
 Set = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """Numbers or rows that no point meets together, or one that none meets at all."""
+    """Targets (numbers of a table) or whole rows that no values of the unknowns meet together; a
+    single one if no values meet it at all."""
 
     names: tuple[str, ...]
     least: float
-    """The smallest maximum distance over all points, as emulated, in standard deviations of the
-    published noise, the seeds and the emulator."""
+    """The largest distance from any of these targets, at the point where it is smallest by the
+    emulator; in standard deviations of the published noise, the seeds and the emulator."""
     nearest: float
-    """The smallest maximum distance over all simulated points, without the emulator."""
+    """The largest distance from any of these targets, at the simulated point where it is smallest;
+    without the emulator."""
 
 
 @dataclass(frozen=True)
@@ -56,39 +60,40 @@ class Impossible:
     """Everything found about targets that cannot be met."""
 
     cut: float
-    """Distance in standard deviations beyond which a number is not met."""
+    """Distance in standard deviations beyond which a target is not met."""
     numbers: list[Conflict] = field(default_factory=list)
-    """Sets of numbers that are impossible anywhere in the prior."""
+    """Sets of targets that are impossible anywhere in the prior."""
     rows: list[Conflict] = field(default_factory=list)
-    """Sets of rows, each with all its numbers, that are impossible anywhere in the prior."""
+    """Sets of table rows, each with all its targets, that are impossible anywhere in the prior."""
     left: list[Conflict] = field(default_factory=list)
-    """Sets of numbers that are impossible in the region left by history matching, where the model's
+    """Sets of targets that are impossible in the region left by history matching, where the model's
     discrepancy was allowed for: the other targets rule them out."""
     others: Conflict | None = None
-    """All numbers that are in none of these sets, as one set: how near a point comes to meeting
-    it."""
+    """All targets that are in none of the sets `numbers`, as one set: how near a point comes to
+    meeting it."""
     together: Conflict | None = None
     """If `others` is impossible: a small subset that no point meets together."""
     unsearched: int = 0
     """Number of sets that no point has met so far but that were not searched for one by one."""
     unseen: list[Conflict] = field(default_factory=list)
-    """Pairs of numbers that no run has met together although the emulator finds them possible;
+    """Pairs of targets that no run has met together although the emulator finds them possible;
     those farthest from all runs come first."""
 
 
 def bar(count: int) -> float:
-    """The distance beyond which one of `count` numbers is not met.
+    """The distance beyond which one of `count` targets is not met.
 
     At the true values of the unknowns every distance is standard normal, and an impossible set
-    contains a number beyond the bar. With probability 1 - `ERROR` (Bonferroni) no number is, and
+    contains a target beyond the bar. With probability 1 - `ERROR` (Bonferroni) no target is, and
     then no set of any size is called impossible by chance.
     """
     return max(CUT, float(norm.isf(ERROR / 2 / max(count, 1))))
 
 
 def minimal(values: np.ndarray, cut: float, largest: int = LARGEST) -> list[Set]:
-    """The smallest sets of columns, of at most `largest`, for which no row has all values within
-    `cut`: single columns first, and within each size the farthest first."""
+    """The smallest sets of targets, of at most `largest`, that no point meets within `cut`, from
+    distances `values` (points × targets): single targets first, and within
+    each size the farthest first."""
     met = (values <= cut).astype(np.float32)
     able = np.flatnonzero(met.any(axis=0))
     alone = [(int(j),) for j in np.flatnonzero(~met.any(axis=0))]
@@ -114,7 +119,8 @@ def _triples(met: np.ndarray, able: np.ndarray, together: np.ndarray) -> list[Se
 
 
 def least(values: np.ndarray, columns: Set) -> float:
-    """The smallest value, over all rows, of a row's maximum in these columns."""
+    """The smallest value, over all points (rows of `values`), of the largest distance from the
+    targets in `columns`."""
     return float(values[:, list(columns)].max(axis=1).min())
 
 
@@ -124,12 +130,12 @@ def within_noise(history: History) -> Distance:
 
 
 def of_runs(history: History) -> np.ndarray:
-    """The distances of all simulated points, without the emulator."""
+    """The distances of all simulated points from the targets, without the emulator."""
     return history.knowledge.seen(history.points, history.runs)
 
 
 class Search:
-    """A growing set of points of the cube, with their distances."""
+    """A growing set of points of the cube, with their distances from the targets."""
 
     def __init__(
         self, distance: Distance, cut: float, start: np.ndarray, seen: np.ndarray, seed: int
@@ -144,8 +150,8 @@ class Search:
         return np.vstack([self.values, self.seen])
 
     def sets(self) -> list[Set]:
-        """The smallest impossible sets that were searched for one by one: single columns first,
-        then pairs of columns that can be met alone, and so on."""
+        """The smallest impossible sets, each confirmed by a search for points that meet it: single
+        targets first, then pairs of targets that can be met alone, and so on."""
         done: set[Set] = set()
         for size in range(1, LARGEST + 1):
             for _ in range(LOOKED_INTO):
@@ -162,7 +168,7 @@ class Search:
         return minimal(self.all(), self.cut, largest)
 
     def _look(self, columns: Set, number: int) -> None:
-        """Searches for points that meet this set, and adds the nearest."""
+        """Searches for points that meet all targets in `columns`, and adds the nearest ones."""
         chosen = list(columns)
         region = sampling.below(
             lambda points: self.distance(points)[:, chosen].max(axis=1),
@@ -176,10 +182,10 @@ class Search:
         self.values = np.vstack([self.values, self.distance(nearest)])
 
     def together(self, columns: Set) -> Set:
-        """A subset, as small as can be found, of columns that no point meets together; empty if a
-        point meets all of them.
+        """A subset, as small as can be found, of the targets in `columns` that no point meets
+        together; empty if a point meets all of them.
 
-        Columns are left out as long as the others still exclude each other; then points that meet
+        Targets are left out as long as the others still exclude each other; then points that meet
         the rest are searched for, until no point is found.
         """
         self._look(columns, len(columns))
@@ -194,7 +200,7 @@ class Search:
 
     def _few(self, columns: Set) -> Set:
         values = self.all()
-        # The columns that are met most often are left out first.
+        # The targets that are met most often are left out first.
         for one in sorted(columns, key=lambda j: float(np.median(values[:, j]))):
             fewer = tuple(j for j in columns if j != one)
             if fewer and least(values, fewer) > self.cut:
@@ -272,7 +278,7 @@ def _search(history: History, seed: int) -> Search:
 
 
 def _others(search: Search, sets: Sequence[Set]) -> Set:
-    """The numbers that are in none of these sets."""
+    """The targets that are in none of `sets`."""
     taken = {j for columns in sets for j in columns}
     return tuple(j for j in range(search.values.shape[1]) if j not in taken)
 

@@ -92,7 +92,7 @@ def rows(
 
 
 def summary(found: Sequence[float]) -> Counted:
-    """How many of these deviations are near, and their root mean square."""
+    """How many of the deviations are at most `NEAR`, and the root mean square of all."""
     known = [z for z in found if math.isfinite(z)]
     square = sum(z * z for z in known) / len(known) if known else math.nan
     return {

@@ -1,6 +1,6 @@
-"""A search for a point that meets all numbers at once, by runs alone.
+"""A search, by runs alone, for values of the unknowns that meet all targets at once.
 
-If many unknowns make an emulator uncertain, it means little that no run has met all numbers, since
+If many unknowns make an emulator uncertain, it means little that no run has met all targets, since
 the runs were spread over the whole cube. This search goes towards such points. It uses no emulator,
 so that no emulator's error can hide a point; but it is a search, and no proof that there is none.
 """
@@ -27,10 +27,10 @@ one no longer matters."""
 
 
 def searched(history: History, simulate: Simulator, count: int, seed: int) -> History:
-    """The history with the points of `count` more runs, unless a run meets all numbers already.
+    """The history with the points of `count` more runs, unless a run meets all targets already.
 
     Differential evolution (R. Storn, K. Price, Journal of Global Optimization 11(4), 1997)
-    minimises the largest distance from any number, in standard deviations of the published noise
+    minimises the largest distance from any target, in standard deviations of the published noise
     and the seeds. The emulators are not fitted again with these points.
     """
     cut = conflicts.bar(len(history.targets))
@@ -76,8 +76,8 @@ def _with(history: History, points: list[np.ndarray], runs: list[np.ndarray]) ->
 
 
 def _objective(distances: np.ndarray) -> np.ndarray:
-    """The largest distance of each point, plus a small part of the mean distance to decide between
-    equal ones."""
+    """The largest distance of each point from any target, plus a small part of the mean distance to
+    decide between equal ones."""
     near = np.minimum(distances, FAR)
     return np.where(np.isfinite(distances).all(axis=1), distances.max(axis=1), FAR**2) + (
         0.1 * near.mean(axis=1)

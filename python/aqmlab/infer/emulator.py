@@ -118,9 +118,8 @@ def _noise(process: Process) -> float:
 
 
 def _left_out(process: Process) -> np.ndarray:
-    """Standardised errors of every point as predicted from all others, in closed form: S.
-    Sundararajan,
-    S. S. Keerthi, Neural Computation 13(5), 2001."""
+    """Standardised errors of every point as predicted from all others, in closed form
+    (S. Sundararajan, S. S. Keerthi, Neural Computation 13(5), 2001)."""
     inverse = np.linalg.inv(process.L_ @ process.L_.T)
     weights = inverse @ process.y_train_
     return weights / np.sqrt(np.diag(inverse))

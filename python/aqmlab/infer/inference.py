@@ -44,9 +44,10 @@ class InferenceResult:
     """The targets of all rows of the training tables, also of those that a quick inference leaves
     out."""
     plain: np.ndarray
-    """Numbers (seeds × targets of `whole`) with the study's own values."""
+    """The runs' numbers for each target (seeds × targets of `whole`) with the study's own
+    values."""
     inferred: np.ndarray
-    """Numbers (seeds × targets of `whole`) with the inferred set."""
+    """The runs' numbers for each target (seeds × targets of `whole`) with the inferred set."""
     predictions: list[Prediction]
 
     @property

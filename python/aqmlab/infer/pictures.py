@@ -112,11 +112,13 @@ def matters(by_unknown: dict[str, dict[str, float]], titles: dict[str, str]) -> 
 
 
 FAR = 30.0
-"""Larger distances, in standard deviations, and failed runs are drawn at this one."""
+"""Distance from a target, in standard deviations, at which larger ones and failed runs are
+drawn."""
 
 
 def in_order(rows: Sequence[Mapping[str, Any]], column: str) -> list[float]:
-    """The absolute values of these deviations in ascending order; missing ones count as `FAR`."""
+    """The absolute deviations in a column of the rows, in ascending order; missing ones count as
+    `FAR`."""
     return sorted(min(abs(FAR if r[column] is None else r[column]), FAR) for r in rows)
 
 

@@ -36,7 +36,7 @@ class Posterior:
     """The most likely point."""
 
     def draws(self, count: int, seed: int) -> np.ndarray:
-        """Some of its points, drawn at random."""
+        """`count` points of the sample, drawn at random."""
         rng = np.random.default_rng(seed)
         return self.points[rng.choice(len(self.points), size=count, replace=False)]
 

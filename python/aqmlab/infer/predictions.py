@@ -64,8 +64,8 @@ class Prediction:
 
 
 def predict(bench: Bench, draws: Sequence[Values]) -> list[Prediction]:
-    """The predictions that these points of the posterior give for all requested tables and
-    figures."""
+    """The predictions for all requested tables and figures, from runs with each set of values in
+    `draws`, which are points of the posterior."""
     requested = list(_requested(bench))
     if not requested:
         return []
@@ -139,9 +139,9 @@ def _rows(
 
 
 def predictive(sample: np.ndarray, model: float) -> tuple[float, float]:
-    """The ends between which one more number lies with 95 % probability. `sample` has the numbers
-    of some points of the posterior, each under a seed of its own; `model` is the standard deviation
-    of all else."""
+    """The ends of the interval in which a further run's number lies with 95 % probability. `sample`
+    has the numbers of some points of the posterior, each under a seed of its own; `model` is the
+    standard deviation of all else."""
     mean, spread = float(sample.mean()), float(sample.var(ddof=1)) * (1 + 1 / len(sample))
     half = student((1 + CONFIDENCE) / 2, len(sample) - 1) * math.sqrt(spread + model**2)
     return mean - half, mean + half

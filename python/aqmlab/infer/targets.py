@@ -9,7 +9,7 @@ import numpy as np
 
 SHARED = 0.5
 """Correlation of the model's discrepancy between rows of one metric, since a defect of a model
-affects all rows. Constructed."""
+affects all rows; our own choice, without a source."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Target:
     row: str
     metric: str
     low: float
-    """The number itself, or the lower bound."""
+    """The published number itself, or the lower bound."""
     high: float
-    """The number itself, or the upper bound; infinite where there is none."""
+    """The published number itself, or the upper bound; infinite if there is none."""
     noise: float = 0.0
     """Standard deviation of the published number around the mean of many such measurements, without
     that of seeds: rounding, and other known errors."""
@@ -73,8 +73,8 @@ class Targets:
         return 1.0 / max(size, _least(target)) if target.log else 1.0
 
     def missed(self, mean: np.ndarray) -> np.ndarray:
-        """The differences of means from the numbers or from the bounds that they exceed; 0 within
-        bounds."""
+        """The differences of simulated means from the published numbers, or from the bounds that
+        the means exceed; 0 within bounds."""
         return np.where(
             mean < self.low, mean - self.low, np.where(mean > self.high, mean - self.high, 0.0)
         )

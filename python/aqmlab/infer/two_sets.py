@@ -145,8 +145,8 @@ def _tables(
     printed: Mapping[str, Mapping[str, Any]],
     of_printed: Settings,
 ) -> Iterator[TableOfSets]:
-    """The number of published numbers of each table that are near, by how they relate to the set;
-    also adds this relation and the deviation to every row."""
+    """For each table, how many published numbers are near the simulated ones, by how they were used
+    in choosing the set; also adds this use and the deviation to every row."""
     inference = spec.load(experiment)
     settings = experiment.setting(result["quick"])
     longer, other_longer = (deviations.longer(inference, s) for s in (settings, of_printed))

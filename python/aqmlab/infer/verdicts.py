@@ -29,8 +29,9 @@ that was chosen by runs, the posterior by the emulator."""
 
 
 class ConflictShown(TypedDict):
-    """Numbers or rows that no point meets together. `least` is the smallest maximum distance by
-    emulation, `nearest` that of the nearest simulated point."""
+    """Targets or table rows that no values of the unknowns meet together. `least` is the smallest
+    possible value of their largest distance by emulation, `nearest` that of the simulated
+    points."""
 
     names: list[str]
     least: float | None
@@ -210,8 +211,9 @@ def _distance(
 
 
 def _met(rows: list[RowShown], cut: float) -> dict[str, int]:
-    """How many rows each set meets; and how many training rows it meets within the published noise
-    alone, by a bar that chance exceeds in any of them once in a hundred inferences."""
+    """How many targets each set of values meets; and how many training targets it meets within the
+    published noise alone, by a bar that chance exceeds in any of them once in a hundred
+    inferences."""
     trained = [row for row in rows if row["trained"]]
     described = {"rows": len(rows), "trained": len(trained)}
     for name in ("plain", "inferred"):
@@ -290,7 +292,7 @@ def _cannot(impossible: ImpossibleShown) -> str:
 
 
 def _nearest(described: InferenceDocument) -> list[str]:
-    """How near the runs came to meeting all numbers at once, if none does."""
+    """How near the runs came to meeting all targets at once, if none does."""
     all_of_them, cut = described["impossible"]["others"], described["impossible"]["cut"]
     if not all_of_them or all_of_them["nearest"] is None or all_of_them["nearest"] <= cut:
         return []

@@ -29,7 +29,7 @@ little."""
 
 @dataclass(frozen=True)
 class Settings:
-    """The numbers of simulated points and waves."""
+    """How many points and waves are simulated."""
 
     points: int
     waves: int

@@ -14,8 +14,8 @@ from aqmlab.simulator.forms import Traffic
 from .model import Header
 
 LOAD = 0.8
-"""The load of the capture's traffic in the busier direction, as a share of the link
-(constructed)."""
+"""The load of the capture's traffic in the busier direction, as a share of the link;
+our own choice, without a source."""
 LEAST_BITS_PER_S = 100_000.0
 SAMPLES = 1_000_000
 """Largest number of samples of the queue that a run keeps (assumed)."""

@@ -122,7 +122,8 @@ def loads_of(groups: Iterable[Group], base: str | None) -> list[str]:
 
 
 def placeholders(experiment: Experiment) -> Loads:
-    """Placeholder users for those that offer a load: each load of a base has its own number."""
+    """Placeholder numbers of users, before a calibration gives those that offer a load: each load
+    of a base has a number of its own."""
     numbers: dict[tuple[str | None, str], int] = {}
 
     def loads(base: str | None, load: str) -> dict[str, object]:

@@ -58,7 +58,7 @@ def _test_of(reference: Reference) -> str:
 
 
 def _series(name: str, result: Result, references: list[Reference], allowed: Margin) -> list[Row]:
-    """The rows of a series that both have."""
+    """The rows that compare a series which both the runs and the measured files have."""
     ours = [flent_file.measured(run).get(name) for run in result.only()]
     theirs = [list(reference.series.get(name, [])) for reference in references]
     if any(one is None or not len(one[1]) for one in ours) or not all(theirs):
@@ -73,7 +73,7 @@ def _series(name: str, result: Result, references: list[Reference], allowed: Mar
 
 
 def _numbers(result: Result, references: list[Reference], allowed: Margin) -> list[Row]:
-    """The rows of single numbers, such as RPM."""
+    """The rows that compare single numbers of a test, such as RPM."""
     said = [network_tests.said(run) for run in result.only()]
     rows = []
     for name in references[0].numbers:

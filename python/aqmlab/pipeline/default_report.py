@@ -32,7 +32,7 @@ ALONG = (
 MOST_TOLD = 4
 """Largest number of variants whose differences are given in a sentence."""
 TOLD = {"queues": ("queue_delay_mean_s",)}
-"""Metrics whose differences are shown first, by table."""
+"""Metrics whose differences between variants are given in a sentence, by table."""
 
 
 def tables_of(

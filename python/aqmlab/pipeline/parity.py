@@ -1,6 +1,6 @@
-"""An experiment in the simulator and on real TCP stacks, compared figure by figure.
+"""An experiment in the simulator and on real TCP stacks, compared measure by measure.
 
-Both are run under equal seeds, and so with equal users drawing equal pages; every number
+Both are run under equal seeds, and so with equal users drawing equal pages; every measure
 of their summaries is compared with a margin that is stated here, before any run.
 """
 
@@ -45,12 +45,12 @@ MARGINS: tuple[tuple[str, Margin], ...] = (
     ("requests", Margin(0.05, 5.0)),
     ("responses", Margin(0.05, 5.0)),
 )
-"""Margins by the last word of a number's name, or by how it begins. All are constructed:
-differences that a reader of a study would neglect. The absolute margins are one packet, a
-thousandth of all packets, a hundredth of all requests, and the error of a live round trip on a
-machine with other work, a few ms."""
+"""Margins by the last word of a measure's name, or by how the name begins. All are our own choices,
+without a source: differences that a reader of a study would neglect. The absolute margins are one
+packet, a thousandth of all packets, a hundredth of all requests, and the error of a live round trip
+on a machine with other work, a few ms."""
 OTHERS = Margin(0.10, 0.0)
-"""The margin of all other numbers."""
+"""The margin of all other measures."""
 ONLY_SIMULATED = (
     "events",
     "drops_scripted",
@@ -62,12 +62,12 @@ ONLY_SIMULATED = (
     "loss_episodes_multiple",
     "loss_episodes_timeout",
 )
-"""Numbers that cannot be known outside a simulator, or that do not measure the network."""
+"""Measures that cannot be known outside a simulator, or that do not measure the network."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One number of one variant."""
+    """The comparison of one measure of one variant."""
 
     variant: str
     number: str
@@ -93,7 +93,7 @@ class Parity:
     folder: Path | None = None
 
     def counts(self) -> dict[str, int]:
-        """How many numbers are equivalent, inconclusive and different."""
+        """How many measures are equivalent, inconclusive and different."""
         found = Counter(row.verdict for row in self.rows)
         return {verdict: found[verdict] for verdict in ("equivalent", "inconclusive", "different")}
 
@@ -107,7 +107,7 @@ class Parity:
 
 
 def margin_of(number: str) -> Margin:
-    """The margin of a number of a summary, by its name."""
+    """The margin of a measure of a summary, by its name."""
     last = number.rpartition(".")[2]
     return next((margin for name, margin in MARGINS if last.startswith(name)), OTHERS)
 
@@ -170,14 +170,14 @@ def _judged(ours: list[float], theirs: list[float], margin: Margin) -> Judgement
 
 
 def _values(runs: list[dict[str, float | None]], number: str) -> list[float]:
-    """The number in all runs; empty if a run lacks it."""
+    """The values of a measure in all runs; empty if a run lacks it."""
     values = [run.get(number) for run in runs]
     known = [value for value in values if value is not None and math.isfinite(value)]
     return known if len(known) == len(values) else []
 
 
 def _comparable(summary: Numbers) -> dict[str, Any]:
-    """A summary without the numbers that only one kind of run has."""
+    """A summary without the measures that only one kind of run has."""
     left_out = (*ONLY_SIMULATED, "live", "fingerprint", "simulated_s", "measured_s")
     ports = {
         # The studied port's numbers are at the top level already.

@@ -1,9 +1,11 @@
 """Carries out an experiment: calibrates, runs, and on request evaluates claims, draws and reports.
 
-out/runs/…                finished simulations, which are not repeated out/tables/*.csv|parquet
-every table, tidy out/figures/*.svg|png     every figure out/result.json           the document from
-which the report is made out/report.html           the report, one file out/reference/*.csv
-published tables that users put there: read, never written
+    out/runs/…                finished simulations, which are not repeated
+    out/tables/*.csv|parquet  every table, tidy
+    out/figures/*.svg|png     every figure
+    out/result.json           the document from which the report is made
+    out/report.html           the report, one file
+    out/reference/*.csv       published tables that users put there: read, never written
 
 Modules for drawing and most statistics are loaded only if a report is made.
 """

@@ -36,7 +36,7 @@ USERS = (
 MOST_USERS = 2
 """Largest number of these texts in a sentence."""
 NOTABLE = 0.02
-"""Smallest relative change that users notice (constructed)."""
+"""Smallest relative change that users notice; our own choice, without a source."""
 MOST_NAMED = 4
 """Largest number of variants that a sentence names one by one."""
 

@@ -17,14 +17,14 @@ from aqmlab.simulator.forms import Scenario, Traffic
 from aqmlab.simulator.renamed import Numbers
 
 THRESHOLD = 0.05
-"""A remark is made if the offered load differs from the target by more than this share of it
-(constructed)."""
+"""A remark is made if the offered load differs from the target by more than this share of it;
+our own choice, without a source."""
 ALONE = 0.10
-"""The larger share for a single run, which has no interval that shows the effect of chance
-(constructed)."""
+"""The larger share for a single run, which has no interval that shows the effect of chance;
+our own choice, without a source."""
 BUSY, LOSSY = 0.95, 0.01
-"""A link counts as congested if it has this utilisation or drops this share of its packets
-(constructed)."""
+"""A link counts as congested if it has this utilisation or drops this share of its packets;
+our own choice, without a source."""
 SEGMENT, HEADERS, CONNECTION = 1_460, 40, 84
 """Bytes: payload of a full segment, its IP and TCP headers, and a connection's SYN-ACK and last
 ACK, as in the exact mean from which an open loop's rate follows."""

@@ -114,8 +114,8 @@ def places(spec: Table, cells: list[Cell]) -> list[dict[str, object]]:
 
 
 def _place(cell: Cell, axis: str) -> object:
-    """The value of an axis in a table: the label for a list or a constructed variant (marked *),
-    else the plain value."""
+    """The value of an axis in a table: the label for a list, or for a value without a source
+    (marked *); otherwise the plain value."""
     value, label = cell.axes[axis], cell.labels[axis]
     marked = isinstance(value, str) and label == f"{value} *"
     return label if isinstance(value, list) or marked else plain(value)

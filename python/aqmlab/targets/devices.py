@@ -28,7 +28,8 @@ _NAME = 15
 
 
 ASSUMED = 4
-"""Number of queues of a multi-queue device if tc does not list them (constructed)."""
+"""Number of queues of a multi-queue device if tc does not list them; our own choice, without a
+source."""
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class Lane:
 
     @property
     def down(self) -> bool:
-        """Whether it is the direction from the line to the users."""
+        """Whether the planned queue is in the direction from the line to the users."""
         return self.way == DOWN
 
     @property

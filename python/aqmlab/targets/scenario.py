@@ -1,4 +1,5 @@
-"""Makes a scenario from the output of `tc`: the line, its queues, and constructed users."""
+"""Makes a scenario from the output of `tc`: the line and its queues, with users of
+our own choice."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from . import devices, sqm_config
 from .words import line_of, number
 
 RTT = "40 ms"
-"""Round-trip time without queues; constructed."""
+"""Round-trip time without queues; our own choice, without a source."""
 
 
 def of_output(text: str, rate: str | None, device: str | None = None) -> tuple[Scenario, list[str]]:
@@ -58,7 +59,8 @@ def of_output(text: str, rate: str | None, device: str | None = None) -> tuple[S
 
 
 def _users() -> list[Traffic]:
-    """The traffic: four endless transfers and a call; constructed, for the user to replace."""
+    """The traffic: four endless transfers and a call. They are our own choice, for the user to
+    replace."""
     bulk: Traffic = {"name": "bulk", "app": "bulk", "flows": 4, "tcp": {"profile": "linux"}}
     return [bulk, {"name": "talk", "app": "voip", "users": 1}]
 

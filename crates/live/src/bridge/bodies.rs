@@ -8,7 +8,8 @@ use crate::router::is_copy;
 /// A buffer with the bytes of a packet, and the packet's length in bytes.
 pub(super) type Body = (Box<[u8; ROOM]>, usize);
 
-/// A slab of packet buffers, with a list of free handles. Copies have handles of the router's.
+/// A slab of packet buffers, with a list of free handles. Buffers of copies are in a
+/// map, since the router allocates their handles.
 #[derive(Default)]
 pub(super) struct Bodies {
     own: Vec<Body>,

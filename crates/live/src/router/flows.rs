@@ -40,9 +40,9 @@ pub struct Owner {
 pub struct Flow {
     /// Serial number, in the order in which flows appear.
     pub serial: u32,
-    /// The source that it belongs to.
+    /// The source that the flow belongs to.
     pub owner: Owner,
-    /// Numbers of its machines on the clients' and on the servers' side.
+    /// Numbers of the flow's machines on the clients' and on the servers' side.
     pub machines: [u16; 2],
     /// Side that sent the first packet.
     pub opener: Side,

@@ -29,7 +29,7 @@ pub struct Row {
     pub tcp: Option<TcpHeader>,
     /// Class of the packet in measurements.
     pub class: PacketClass,
-    /// What became of it.
+    /// What became of the packet at the port.
     pub fate: Fate,
 }
 

@@ -50,13 +50,13 @@ pub enum Departed {
     Delivered {
         /// The driver's handle of the packet, or the router's handle of a copy.
         id: u32,
-        /// Time when it arrives at its host.
+        /// Time when the packet arrives at its host.
         at: Instant,
-        /// The side of its host.
+        /// The side of the packet's host.
         to: Side,
-        /// Whether a queue marked it on its way.
+        /// Whether a queue marked the packet on its way.
         marked: bool,
-        /// Whether an effect corrupted it, so that its checksum must be wrong.
+        /// Whether an effect corrupted the packet, so that its checksum must be wrong.
         corrupted: bool,
     },
     /// The packet was dropped; the handle is free.

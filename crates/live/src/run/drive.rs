@@ -55,7 +55,7 @@ pub trait Around<D> {
     fn stop(&mut self) -> Result<(), Fault>;
 }
 
-/// A reading of the processor time that the router has used, and its time.
+/// The processor time that the router has used, and when it was read.
 struct Load {
     at: Instant,
     used: Duration,
@@ -67,7 +67,7 @@ pub struct Drive<D, A> {
     pub bridge: Bridge<D>,
     /// The clock, and the programs of the run.
     pub programs: A,
-    /// How much later than it should have the loop reached each step, ns. Sleep is not counted.
+    /// How late the main loop reached each of its steps, ns, without the time that it slept.
     pub gaps: LogHistogram,
     /// The router's scheduling priority.
     pub precedence: Precedence,

@@ -63,7 +63,7 @@ impl Spec {
     /// warm-up if it was not over.
     ///
     /// # Errors
-    /// Those of reading a scenario; none is expected, as the longer one was read.
+    /// Those of reading a scenario; none is expected, since the scenario of full duration was read.
     pub(super) fn until(&self, end: Instant) -> Result<Scenario, Fault> {
         let mut shorter = self.written.clone();
         shorter["duration"] = format!("{} s", end.secs_f64()).into();

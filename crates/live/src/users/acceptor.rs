@@ -22,7 +22,7 @@ struct Reply {
     request_end: u64,
     bytes: u64,
     when: When,
-    /// Time when it was announced.
+    /// Time when the partner program announced the reply.
     reported: Instant,
 }
 
@@ -47,9 +47,9 @@ pub struct Acceptor {
     answered: u32,
     /// Time when the server program finishes preparing the oldest reply.
     ready: Option<Instant>,
-    /// Time when it last began to write a reply.
+    /// Time when the server program last began to write a reply.
     wrote: Option<Instant>,
-    /// Time for which a timer is set.
+    /// Expiry time of the timer that was set last for the next reply.
     armed: Instant,
 }
 

@@ -42,7 +42,7 @@ impl Clock {
             tv_sec: (self.begin / SECOND) as i64,
             tv_nsec: (self.begin % SECOND) as i64,
         };
-        // A signal wakes it early; nothing else can fail.
+        // A signal ends the sleep early; nothing else can fail.
         while clock_nanosleep_absolute(SleepClock::Monotonic, &begin).is_err() {}
     }
 }

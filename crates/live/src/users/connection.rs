@@ -14,7 +14,7 @@ use super::pipe::Pipe;
 pub(super) struct Exchange {
     /// Time from which the response time counts.
     pub(super) requested: Instant,
-    /// Number of segments that this end had retransmitted by then.
+    /// Number of segments that this end had retransmitted when the exchange began.
     pub(super) resent: u32,
     pub(super) request_bytes: u32,
     pub(super) reply_bytes: u64,
@@ -44,7 +44,7 @@ pub struct Opener {
     pub(super) promised: u64,
     /// Whether the application waits until all its data is acknowledged.
     pub(super) sent_pending: bool,
-    /// Whether a timer is set that polls for these acknowledgements.
+    /// Whether a timer is set that polls whether all written data is acknowledged.
     pub(super) looks: bool,
 }
 

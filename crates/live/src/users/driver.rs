@@ -53,7 +53,7 @@ pub(super) struct Driver {
     pub plans: HashMap<SocketAddr, Plan>,
     /// Connections that arrived before the partner announced them, by their source address.
     pub unplanned: HashMap<SocketAddr, Place>,
-    /// Where each announced connection is.
+    /// Whether each announced connection has arrived, and its slot, by its number.
     pub expected: HashMap<ConnectionId, Expected>,
     pub scratch: Vec<u8>,
     next_serial: u64,
@@ -63,12 +63,12 @@ pub(super) struct Driver {
     counters: TcpCounters,
 }
 
-/// Where an announced connection is.
+/// Whether an announced connection has arrived, and where to find it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expected {
-    /// It has not arrived yet; its source address.
+    /// The connection has not arrived yet; its source address.
     From(SocketAddr),
-    /// It has arrived; the handle of its slot.
+    /// The connection has arrived; the handle of its slot.
     At(Place),
 }
 
@@ -147,7 +147,7 @@ impl Driver {
         Ok(())
     }
 
-    /// See [`Slots::at`].
+    /// The slot of a handle; `None` if it was freed.
     pub fn at(&mut self, place: Place) -> Option<&mut Slot> {
         self.slots.at(place)
     }

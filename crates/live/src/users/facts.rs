@@ -15,15 +15,15 @@ pub type ConnectionId = u64;
 /// State and counters of one end of a connection, when the connection or the run is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// Time when it finished, ns; the end of the run, if it has not finished.
+    /// Time when this end finished, ns; the end of the run, if it did not finish before.
     pub at: u64,
-    /// Whether it finished before the end of the run.
+    /// Whether this end finished before the end of the run.
     pub over: bool,
     /// Whether the connection or request was given up.
     pub failed: bool,
     /// Payload bytes read in the measured interval.
     pub delivered: u64,
-    /// Number of retransmissions of its SYN or SYN-ACK.
+    /// Number of retransmissions of this end's SYN or SYN-ACK.
     pub syn_resent: u32,
     /// Number of all segments retransmitted, with those of the handshake (`tcpi_total_retrans`).
     pub resent: u32,
@@ -38,7 +38,7 @@ pub struct End {
 pub struct PageFact {
     /// Time when the page load began.
     pub began: u64,
-    /// Time when its last reply was complete.
+    /// Time when the last reply of the page was complete.
     pub ended: u64,
     /// Number of requests.
     pub objects: u32,
@@ -55,20 +55,20 @@ pub struct PageFact {
 /// A request that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestFact {
-    /// Number of its connection.
+    /// Number of the connection over which the request was made.
     pub conn: ConnectionId,
     /// Number of exchanges of the connection before this one.
     pub index: u32,
     /// Time from which the response time counts, ns: the call of `connect()` for the first request
     /// of a connection, the write of the request for further ones.
     pub requested: u64,
-    /// Time when its reply was complete, ns.
+    /// Time when the reply to the request was complete, ns.
     pub ended: u64,
     /// Payload bytes of the request.
     pub request_bytes: u32,
     /// Payload bytes of the reply.
     pub reply_bytes: u64,
-    /// Whether the opener retransmitted a segment between these times.
+    /// Whether the opener retransmitted a segment between `requested` and `ended`.
     pub resent: bool,
     /// Whether the connection or request was given up.
     pub failed: bool,

@@ -56,7 +56,7 @@ pub struct Task {
     pub pair: (u8, u8),
     /// How machines are given addresses.
     pub places: Places,
-    /// The file for the program's facts.
+    /// The file into which the program logs what happens (one fact a line).
     pub log: PathBuf,
 }
 

@@ -28,7 +28,7 @@ impl Driver {
         }
     }
 
-    /// Calls `act` with a source's connection of this number, if it still exists.
+    /// Calls `act` with connection `number` of a source, if it still exists.
     pub(super) fn with_number(&mut self, source: u32, number: u32, act: impl FnOnce(&mut Opener)) {
         let place = self.sources[source as usize].connections[number as usize];
         if let Some(opener) = self.opener(place) {

@@ -73,13 +73,13 @@ pub enum PartnerMessage {
 pub struct DatagramOrder {
     /// Number of the datagram's stream.
     pub stream: ConnectionId,
-    /// Number of datagrams of the stream that were sent before it.
+    /// Number of datagrams that were sent in the stream before this one.
     pub number: u64,
     /// Payload of the datagram, bytes.
     pub bytes: u32,
-    /// The ECN field of its header.
+    /// The ECN field of the datagram's IP header.
     pub code_point: u8,
-    /// Address of the socket that sends it.
+    /// Address of the socket that sends the datagram.
     pub from: SocketAddr,
     /// Address that the datagram is sent to.
     pub to: SocketAddr,

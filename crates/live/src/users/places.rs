@@ -61,7 +61,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Number of these ports at each address.
+    /// Number of local ports for opening connections at each address.
     pub const ALL: u16 = u16::MAX - OPENING + 1;
 
     /// The next local port of an address.

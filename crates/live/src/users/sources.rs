@@ -37,9 +37,9 @@ pub(super) struct Source {
     pub index: u32,
     pub machine: u32,
     pub rng: Rng,
-    /// Handles of its connections, by the application's number.
+    /// Handles of the source's connections, by the application's numbers for them.
     pub connections: Vec<Place>,
-    /// Index of its datagram stream in [`Streams`](super::streams::Streams).
+    /// Index of the source's datagram stream in [`Streams`](super::streams::Streams).
     pub stream: Option<usize>,
     /// Round-trip time of the connection opened next, if the application has set it.
     pub next_round_trip: Option<Duration>,

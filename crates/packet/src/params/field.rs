@@ -16,7 +16,8 @@ pub struct Field {
     /// Value if the user gives none; [`Value::Unset`] where the constructor chooses one, which
     /// `meaning` then says.
     pub default: Value,
-    /// Where the default comes from (paper, RFC section, program), or "constructed".
+    /// Where the default comes from: paper, RFC section or program, or "constructed" if it is our
+    /// own choice, without a source.
     pub source: &'static str,
 }
 
@@ -62,13 +63,13 @@ pub enum Kind {
         /// Whether `min` itself is excluded.
         open: bool,
     },
-    /// A choice: one of these names.
+    /// A choice between the given names.
     Choice(&'static [&'static str]),
-    /// One of these registry entries: its name, or a table `{ name = …, … }` that also sets
+    /// One of the given registry entries: its name, or a table `{ name = …, … }` that also sets
     /// parameters of the entry ([`Params::variant`](super::Params::variant)).
     Variant(&'static [&'static About]),
-    /// A distribution of a quantity with this unit: one value, the name of a shipped table, or a
-    /// table `{ dist = … }`. The text is kept as written
+    /// A distribution of a quantity with the given unit: one value, the name of a shipped table, or
+    /// a table `{ dist = … }`. The text is kept as written
     /// ([`Params::distribution`](super::Params::distribution)); the code that draws from the
     /// distribution parses it.
     Distribution {

@@ -1,5 +1,5 @@
-//! Addresses of machines, ports and first sequence numbers of connections: all constructed, all
-//! determined by the scenario alone.
+//! Addresses of machines, ports and first sequence numbers of connections in a capture.
+//! None is taken from a real network; the scenario alone determines them.
 
 use packet::random::{GOLDEN, mix};
 

@@ -109,9 +109,9 @@ fn build(given: &Given) -> Result<Built, BadParams> {
 
 #[derive(Clone, Copy, Debug)]
 enum Slot {
-    /// A slot that lasts for this share of its period.
+    /// A slot whose length is the given share of its period.
     Share(f64),
-    /// A slot of this length, ns.
+    /// A slot of the given length, ns.
     Nanos(u64),
 }
 

@@ -1,8 +1,8 @@
 //! Kinds of access: typical links of a household or of a mobile user, as data (`data/access.json`).
 //! A scenario that names one (`access = "cable"`) gets its values for every field that the scenario
 //! does not give. Of a queue, the access gives the limit, `limit_bytes`, which a queue without a
-//! limit inherits. Numbers without a source are constructed: those of a plausible line, not of a
-//! measured one.
+//! limit inherits. Numbers without a source are our own choice: those of a plausible line, not of
+//! a measured one.
 
 use std::sync::LazyLock;
 
@@ -188,7 +188,8 @@ fn is_channel(name: &str) -> bool {
     CHANNELS.iter().any(|kind| kind.name == name)
 }
 
-/// Whether this access has effects, so that a link without any must say so.
+/// Whether the kind of access called `access` has effects: a link that
+/// uses it without effects must then say so.
 pub(crate) fn has_effects(access: &str) -> bool {
     find(access).is_some_and(|entry| entry.settings.iter().any(|s| s.name == "effects"))
 }

@@ -165,8 +165,8 @@ impl World {
     }
 
     /// A connection was given up: its requests have failed. When the acceptor gives up, its reset
-    /// is assumed to reach the opener at once (constructed); the acceptor gives up only after 75 s
-    /// of a lost handshake or thirteen timeouts of a segment.
+    /// is assumed to reach the opener at once, our own choice, without a source; the acceptor gives
+    /// up only after 75 s of a lost handshake or thirteen timeouts of a segment.
     fn fail(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         if std::mem::replace(&mut connection.failed, true) {

@@ -49,8 +49,8 @@ const LONG: Duration = Duration::from_secs(10);
 const TRIPS_OF_GREATEST: u64 = 4;
 const NEARLY_EMPTY: f64 = 0.1;
 const TRIPS_WITHOUT: u32 = 5;
-/// Constructed: a queue of fewer segments than this is nearly empty as well, since few may be all
-/// of its variation.
+/// Our own choice, without a source: a queue of fewer segments than this also counts as nearly
+/// empty, since a few segments may be all of its variation.
 const FEW: f64 = 2.0;
 /// Section 2.1: round trips in one direction before the velocity doubles.
 const STEADY: u32 = 3;

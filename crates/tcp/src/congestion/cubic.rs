@@ -194,8 +194,8 @@ impl Curve {
     /// The TCP-friendly region. The equivalent Reno's slope stays at any window; RFC 9438 would
     /// grow like Reno from the old window on.
     fn keep_up_with_reno(&mut self, epoch: &mut Epoch, cwnd: u32, reno_scale: u32) {
-        // Constructed: at least one. In Linux a small window and a `beta` below 0.2 make it zero,
-        // and the loop never ends.
+        // Deviation from Linux: the price is at least one. In Linux a small window and a `beta`
+        // below 0.2 make it zero, and the loop never ends.
         let price = ((cwnd * reno_scale) >> 3).max(1);
         while self.acked > price {
             self.acked -= price;

@@ -196,8 +196,8 @@ impl TcpEndpoint {
     }
 
     /// Puts the option on a segment, if one is due and fits next to the payload, timestamps and up
-    /// to two SACK blocks, which come first (section 3.2.3.3). Constructed: a segment that reports
-    /// a duplicate has none.
+    /// to two SACK blocks, which come first (section 3.2.3.3). Our own choice, without a
+    /// source: a segment with a D-SACK block does not carry the option.
     #[cold]
     pub(crate) fn put_accecn(&mut self, out: &mut Segment) {
         if self.forgets_marks() {

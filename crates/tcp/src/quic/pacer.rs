@@ -19,7 +19,7 @@ pub(super) struct Pacer {
 
 const NANO: u128 = 1_000_000_000;
 /// Capacity of a bucket that waits until it is full (quinn-proto 0.11, `pacing.rs`): what one
-/// window per round trip sends in this time; at least and at most these numbers of datagrams.
+/// window per round trip sends in 2 ms, but at least `LEAST` and at most `MOST` datagrams.
 const INTERVAL_NANOS: u128 = 2_000_000;
 const LEAST: u64 = 10;
 const MOST: u64 = 256;

@@ -13,7 +13,7 @@ use crate::entry::{Entry, Group, Population};
 enum Spacing {
     /// All times are equal to the mean.
     Constant,
-    /// Times are uniform within this share of the mean, above and below it.
+    /// Times are uniform around the mean; the greatest difference is the given share of the mean.
     Jitter(f64, Rng),
     /// Times are exponentially distributed.
     Poisson(Rng),

@@ -71,9 +71,10 @@ tables! {
     /// PackMime: size of a response that says "not modified", bytes.
     PACKMIME_NOT_MODIFIED: Table of Bytes,
         "packmime_rsp_notmodified_bytes", "packmime_rsp_notmodified_bytes";
-    /// Requests that a persistent connection carries at most (constructed).
+    /// UNC: largest number of requests on a persistent connection; our own choice, without a
+    /// source.
     UNC_REQUESTS: Discrete of Count, "unc_persistent_requests", "unc_persistent_requests";
-    /// Servers that supply the objects of one page (constructed).
+    /// UNC: number of servers that supply the objects of a page; our own choice, without a source.
     UNC_SERVERS: Discrete of Count, "unc_servers_per_page", "unc_servers_per_page";
 }
 

@@ -30,13 +30,13 @@ pub fn files() -> Arc<dyn Distribution> {
     Arc::new(LogNormal { mu: math::ln(FILES), sigma: 0.75 })
 }
 
-/// Size of the page itself, bytes: the printed median, the spread constructed.
+/// Size of the page itself, bytes. The median is the printed one, the spread our own choice.
 pub fn html() -> Arc<dyn Distribution> {
     Arc::new(LogNormal { mu: math::ln(HTML_KIB * 1_024.0), sigma: 1.0 })
 }
 
 /// Size of another file, bytes. The mean is that of the median page, its bytes over its files; the
-/// spread is constructed.
+/// spread is our own choice.
 pub fn object() -> Arc<dyn Distribution> {
     const SIGMA: f64 = 1.5;
     let mean = (PAGE_KIB - HTML_KIB) * 1_024.0 / (FILES - 1.0);

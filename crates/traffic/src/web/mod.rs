@@ -81,14 +81,15 @@ pub struct Persistence {
     pub parallel: u32,
     /// Idle time after which the client closes such a connection; [`Duration::ZERO`] for never.
     pub idle: Duration,
-    /// Number of requests that such a connection carries at most.
+    /// Largest number of requests that such a connection carries.
     pub requests: Option<Arc<dyn Distribution>>,
     /// When the requests of a page are written.
     pub sharing: Sharing,
 }
 
 impl Persistence {
-    /// All stays share connections, at most two, which are closed after 120 s idle (constructed).
+    /// At every stay of a user at a server the files share connections, at most two, which the
+    /// client closes after 120 s idle; our own choice, without a source.
     pub const HTTP11: Persistence = Persistence {
         share: 1.0,
         parallel: 2,

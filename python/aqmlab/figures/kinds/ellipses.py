@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EVERY_S = 5
-"""Seconds over which one point is a mean (constructed)."""
+"""Seconds over which one point is a mean; our own choice, without a source."""
 
 
 def collect(

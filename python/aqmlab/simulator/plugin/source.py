@@ -48,7 +48,7 @@ CONTROL_SCHEMA: list[Schema] = [
 
 
 def names_file(value: object) -> bool:
-    """Whether this names a discipline or congestion control by its file."""
+    """Whether `value` names a discipline or congestion control by its file."""
     return isinstance(value, str) and re.search(NAMED, value) is not None
 
 

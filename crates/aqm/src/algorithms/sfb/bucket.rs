@@ -7,7 +7,7 @@ pub(super) struct Bucket {
     /// Tokens per second.
     rate: f64,
     burst: f64,
-    /// Whether it has Linux's quirks: the bucket is refilled only when it is empty, by a whole
+    /// Whether the bucket has Linux's quirks: it is refilled only when it is empty, by a whole
     /// number of tokens, while its clock restarts; without a rate it admits nothing.
     linux: bool,
     tokens: f64,

@@ -59,7 +59,7 @@ pub struct WifiSettings {
 }
 
 impl WifiSettings {
-    /// Largest size of an aggregate at this rate, bytes.
+    /// Largest size of an aggregate that is sent at `rate`, bytes.
     fn most_bytes(&self, rate: Rate) -> u64 {
         let fit = u128::from(self.longest.nanos()) * u128::from(rate.bits_per_s()) / 8_000_000_000;
         u64::try_from(fit).unwrap_or(u64::MAX).min(self.bytes)
@@ -73,7 +73,7 @@ struct Sending {
     air: Duration,
     /// Number of frames in the aggregate; 0 for a request for an acknowledgement.
     frames: u64,
-    /// Whether it is known who else began in this slot, and so which frames arrive.
+    /// Whether the first slot is over, so that collisions and the frames that arrive are known.
     settled: bool,
 }
 

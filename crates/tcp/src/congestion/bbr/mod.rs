@@ -245,8 +245,8 @@ impl Bbr {
             Cycle { index: (self.cycle.index + 1) % CYCLE.len(), since: self.delivered_at };
     }
 
-    /// `bbr_reset_probe_bw_mode`. Its random number is a hash (constructed): flows differ, a
-    /// repeated run does not.
+    /// `bbr_reset_probe_bw_mode`. In place of the kernel's random number it uses a
+    /// hash of time and bytes delivered (our own choice): flows differ, a repeated run does not.
     fn reset_probe_bw_mode(&mut self) {
         self.mode = Mode::ProbeBw;
         let draw = mix(self.now.nanos() ^ mix(self.delivered_bytes.wrapping_add(GOLDEN)));

@@ -61,7 +61,8 @@ impl Bbr3 {
         }
     }
 
-    /// Answers a window with marks like a round trip with too much loss (constructed, see `ENTRY`).
+    /// Treats a window with marks like a round trip with too much loss (our own choice, see
+    /// `ENTRY`).
     pub(super) fn handle_mark(&mut self, win: &Window) {
         self.note_loss(win);
         if self.state == State::Startup && !self.pipe.reached {

@@ -173,8 +173,9 @@ impl Bbr3 {
         self.cycle.up_acked_per_step = (win.cwnd / growth).max(self.mss);
     }
 
-    /// `PickProbeWait`. The draft's random numbers are a hash of the time in nanoseconds and of
-    /// the bytes delivered (constructed): flows differ, a repeated run does not.
+    /// `PickProbeWait`. In place of the draft's random numbers it uses a hash of the time in
+    /// nanoseconds and of the bytes delivered (our own choice): flows differ, a repeated run does
+    /// not.
     fn pick_wait(&mut self) {
         let draw = mix(self.now.nanos() ^ mix(self.delivered.wrapping_add(GOLDEN)));
         self.cycle.rounds_since_probe = draw & 1;

@@ -7,9 +7,9 @@ use crate::send_state::Window;
 const MARGIN: f64 = 0.99;
 /// Smallest window (section 2.8), segments.
 const MIN_SEGMENTS: u64 = 4;
-/// Section 5.6.3: a quantum, which is sent at once, is the data of this time, s, within these
-/// bounds, bytes and segments. Section 5.5.8.1: the window has room for `QUANTA` of them, which are
-/// on their way through the two hosts.
+/// Section 5.6.3: a quantum, which is sent at once, is the data that the pacing rate sends in
+/// `QUANTUM_S` (s), within bounds in bytes and in segments. Section 5.5.8.1: the window has room
+/// for `QUANTA` of them, which are on their way through the two hosts.
 const QUANTUM_S: f64 = 0.001;
 const QUANTUM_MOST: u64 = 65_536;
 const QUANTUM_LEAST_SEGMENTS: u64 = 2;

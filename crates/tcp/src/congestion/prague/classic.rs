@@ -4,9 +4,9 @@
 //! (arXiv:1911.00710, 2019), as in version 0.6 of Linux's module (`prague_classic_ecn_detection`):
 //! a classic queue is deep and its delay varies.
 //!
-//! Constructed: arithmetic is in real numbers, where Linux carries the remainders of its integer
-//! logarithms. As in Linux, the paper's correction for a sender that does not fill its window is
-//! left out.
+//! Our own deviation: arithmetic is in real numbers, where Linux carries the remainders of its
+//! integer logarithms. As in Linux, the paper's correction for a sender that does not fill its
+//! window is left out.
 
 use packet::{Duration, math};
 

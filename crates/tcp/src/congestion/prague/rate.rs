@@ -4,8 +4,8 @@
 //! and below 1 Mbit/s in smaller segments, two of them in each 25 ms. Up to round trips of 25 ms a
 //! marking probability p gives about 1/p - 1 Mbit/s.
 //!
-//! Constructed: bytes are payload, where Linux counts whole packets in the rate and payload on the
-//! line.
+//! Our own deviation: bytes are payload, where Linux counts whole packets in the rate and payload
+//! on the line.
 
 use packet::{Duration, Instant};
 

@@ -9,8 +9,8 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Duration, Instant, Rng};
 
-/// No frame is smaller, and none comes sooner, than this share of the mean: constructed, where
-/// RFC 8593 leaves the tail of the distribution open.
+/// No frame is smaller, and none comes sooner, than this share of the mean. It is our own
+/// choice, since RFC 8593 leaves the tail of the distribution open.
 const LEAST: f64 = 0.1;
 
 /// The encoder's parameters.
