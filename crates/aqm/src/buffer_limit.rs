@@ -41,7 +41,7 @@ impl BufferLimit {
     pub const fn of_bytes(bytes: u64, fit: Fit) -> Self {
         BufferLimit { packets: u64::MAX, bytes, fit }
     }
-    /// This limit with a limit in bytes added.
+    /// A copy of this buffer limit that also limits the queue to `bytes` bytes.
     pub const fn and_bytes(self, bytes: u64) -> Self {
         BufferLimit { bytes, ..self }
     }

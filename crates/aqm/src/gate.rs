@@ -16,7 +16,7 @@ pub struct Line {
 const IP_MTU: u64 = 1_500;
 
 impl Line {
-    /// A line with this rate; packet sizes are IP lengths.
+    /// A line that sends at `rate`; packet sizes are IP lengths.
     pub const fn of(rate: Rate) -> Self {
         Line { rate, header_bytes: 0 }
     }

@@ -20,13 +20,13 @@ pub enum Order {
 }
 
 impl Order {
-    /// The two bytes at `at` in this order.
+    /// The 16-bit number at offset `at`, in this byte order.
     pub fn u16(self, data: &[u8], at: usize) -> Option<u16> {
         let n = be16(data, at)?;
         Some(if self == Order::Big { n } else { n.swap_bytes() })
     }
 
-    /// The four bytes at `at` in this order.
+    /// The 32-bit number at offset `at`, in this byte order.
     pub fn u32(self, data: &[u8], at: usize) -> Option<u32> {
         let n = be32(data, at)?;
         Some(if self == Order::Big { n } else { n.swap_bytes() })

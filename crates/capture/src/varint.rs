@@ -1,6 +1,6 @@
 //! Unsigned numbers in as few bytes as they need (LEB128).
 
-/// Appends a number.
+/// Appends the encoding of a number.
 pub fn put(out: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
         out.push(n as u8 | 0x80);

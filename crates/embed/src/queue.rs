@@ -191,7 +191,7 @@ impl Queue {
     pub fn backlog(&self) -> Backlog {
         self.discipline.backlog()
     }
-    /// Counts since the creation.
+    /// Counts of the queue since its creation.
     pub const fn counts(&self) -> &Counts {
         &self.counts
     }

@@ -22,7 +22,7 @@ impl DropReason {
     pub const ALL: [DropReason; 4] =
         [DropReason::Early, DropReason::Forced, DropReason::Overflow, DropReason::AckFiltered];
 
-    /// The name used in tables.
+    /// Name of the reason in tables of results.
     pub const fn name(self) -> &'static str {
         match self {
             DropReason::Early => "early",

@@ -23,7 +23,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The name used in descriptions.
+    /// Name of the unit in descriptions of parameters.
     pub const fn name(self) -> &'static str {
         match self {
             Unit::None => "",

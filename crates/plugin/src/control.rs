@@ -27,7 +27,7 @@ use crate::{Pulse, fail};
 pub struct ControlDescription {
     /// Name in scenarios and results.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// What the congestion control does, in one sentence.
     pub summary: &'static str,
     /// The paper or program that the control follows; empty for none.
     pub source: &'static str,
@@ -86,7 +86,7 @@ pub trait Calls: Send {
     /// # Errors
     /// A sentence, if the call failed.
     fn on_lost(&mut self, window: &ControlWindow, lost: &ControlLost) -> Result<(), String>;
-    /// Shows inner state by name.
+    /// Shows each gauge, a number of the control's inner state, with its name.
     ///
     /// # Errors
     /// A sentence, if the call failed.

@@ -24,7 +24,7 @@ pub enum Judging {
 pub struct Description {
     /// Name in scenarios and results.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// What the discipline does, in one sentence.
     pub summary: &'static str,
     /// The paper or program that the discipline follows; empty for none.
     pub source: &'static str,

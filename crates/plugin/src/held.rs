@@ -74,7 +74,7 @@ pub trait Holder: Send {
     fn dequeue(&mut self, call: &mut Call) -> Option<u32>;
     /// The tick that the holder scheduled is due.
     fn tick(&mut self, call: &mut Call);
-    /// Shows inner state by name.
+    /// Shows each gauge, a number of the discipline's inner state, with its name.
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64));
 }
 

@@ -9,7 +9,7 @@ use crate::{Column, Table};
 pub struct ControlState {
     /// Index of the traffic group in the scenario.
     pub group: u16,
-    /// User or flow, numbered over all groups.
+    /// Number of the user or flow, counted over all groups.
     pub user: u32,
     /// Number of the user's connection.
     pub connection: u32,

@@ -9,7 +9,7 @@ use crate::{Column, Summary, Table};
 pub struct LongFlow {
     /// Index of the traffic group in the scenario.
     pub group: u16,
-    /// User or flow, numbered over all groups.
+    /// Number of the user or flow, counted over all groups.
     pub source: u32,
     /// Payload bytes that arrived in order at the side that accepted the connection.
     pub to_acceptor: u64,

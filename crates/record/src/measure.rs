@@ -73,7 +73,7 @@ enum Read<R: ?Sized + 'static> {
 
 /// One number of a summary, read from the recorder or view `R`.
 pub struct Measure<R: ?Sized + 'static> {
-    /// Name, unit and meaning.
+    /// Name, unit and meaning of the measure.
     pub about: Description,
     read: Read<R>,
 }

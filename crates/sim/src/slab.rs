@@ -45,7 +45,7 @@ impl<T> Slab<T> {
     pub fn free(&mut self, index: u32) {
         self.free.push(index);
     }
-    /// The value of this slot, if the index exists.
+    /// The value in slot `index`, if the slab has that slot.
     #[inline]
     pub fn get(&self, index: u32) -> Option<&T> {
         self.places.get(index as usize)

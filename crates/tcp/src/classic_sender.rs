@@ -36,7 +36,7 @@ pub(crate) struct ClassicSender {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ack<'a> {
     pub segment: &'a Segment,
-    /// Number of sequence numbers that it newly acknowledges.
+    /// Number of sequence numbers that the segment newly acknowledges.
     pub acked: u64,
     /// The retransmission timer was running when the ACK arrived.
     pub pending: bool,

@@ -2,7 +2,7 @@
 //! for every sender. Each kind of sender decides what counts as evidence and what follows from a
 //! verdict.
 
-/// State of the detection.
+/// State of the detection after a retransmission timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FRto {
     /// No detection is under way.

@@ -53,7 +53,7 @@ impl HostPair {
 #[derive(Clone, Debug, Default)]
 struct Memory {
     metrics: HostMetrics,
-    /// When it was last used (BSD) or updated (Linux).
+    /// When the entry was last used (BSD) or updated (Linux).
     stamp: Instant,
     /// Updates by connections in TIME_WAIT, which take effect when it ends, in order of time. (Tens
     /// of thousands between two busy hosts.)

@@ -122,14 +122,14 @@ pub(crate) enum RtoCheck {
 /// After which pause the congestion window is reduced to the initial one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdleRule {
-    /// Nothing outstanding, and nothing received for a timeout (4.4BSD).
+    /// No data outstanding, and nothing received for a retransmission timeout (4.4BSD).
     SinceReceived,
-    /// Nothing sent for more than a timeout (RFC 5681 section 4.1).
+    /// Nothing sent for more than a retransmission timeout (RFC 5681 section 4.1).
     SinceSent,
-    /// Nothing outstanding, and nothing sent for a timeout: the window is halved for each timeout
-    /// of the pause (RFC 2861, as Linux's `tcp_cwnd_restart`); a rule of RACK senders.
+    /// No data outstanding, and nothing sent for a retransmission timeout: the window is halved for
+    /// each timeout of the pause (RFC 2861, as Linux's `tcp_cwnd_restart`); a rule of RACK senders.
     Decay,
-    /// The idle time has no effect.
+    /// Pauses do not reduce the window.
     Off,
 }
 
@@ -142,7 +142,7 @@ pub(crate) enum TimeLimit {
         tick: Duration,
     },
     Exact(Duration),
-    /// The state has no limit.
+    /// The duration of the state has no limit.
     Unlimited,
 }
 
@@ -207,16 +207,17 @@ impl Profile {
     pub fn timers_tick(&self) -> bool {
         self.rtt.timers_tick() && self.ack.clock == AckClock::Host
     }
-    /// Whether its connections carry streams that do not wait for each other, as QUIC's do.
+    /// Whether the profile's connections carry streams that do not wait for each other, as QUIC's
+    /// do.
     pub fn has_streams(&self) -> bool {
         self.quic.is_some()
     }
-    /// Whether its clients keep session tickets, with which later connections resume.
+    /// Whether the profile's clients keep session tickets, with which later connections resume.
     pub fn keeps_tickets(&self) -> bool {
         self.quic.is_some_and(|quic| quic.tickets)
     }
 
-    /// Whether its hosts need a [`HostCache`](crate::HostCache).
+    /// Whether the profile's hosts need a [`HostCache`](crate::HostCache).
     pub fn remembers(&self) -> bool {
         self.remembers != Remembers::Nothing || self.keeps_tickets()
     }

@@ -30,7 +30,7 @@ pub struct Case {
 pub enum Arrivals {
     /// Random packets.
     Random(Traffic),
-    /// These packets, in order of time.
+    /// The listed packets, in order of arrival time.
     Listed(Vec<Packet>),
 }
 

@@ -96,7 +96,7 @@ pub enum Action {
         conn: u32,
         /// Payload bytes of the opener that must have arrived.
         after: u64,
-        /// Least time since the last write.
+        /// Least time between the program's last write and this one.
         gap: Duration,
         /// Payload bytes to write, above 0.
         bytes: u64,
@@ -120,12 +120,12 @@ pub enum Action {
     PageEnds {
         /// When the page began.
         began: Instant,
-        /// When its last reply arrived, or was given up; earlier than now if the user did something
-        /// else in between.
+        /// When the page's last reply arrived, or was given up; earlier than now if the user did
+        /// something else in between.
         ended: Instant,
         /// Number of requests that were made for the page.
         objects: u32,
-        /// Size of their replies, bytes.
+        /// Payload bytes of the replies to these requests.
         bytes: u64,
         /// Whether one of the requests was given up.
         failed: bool,
@@ -144,7 +144,8 @@ pub enum Action {
         peer: u32,
         /// Payload bytes.
         bytes: u32,
-        /// Whether the peer sends it to the application's machine, and not the other way round.
+        /// Whether the peer sends the datagram to the application's machine, and not the other way
+        /// round.
         back: bool,
         /// ECN code point of the IP header with which the datagram leaves.
         ecn: Ecn,
@@ -179,9 +180,9 @@ pub enum Input {
     },
     /// A datagram of the conversation has arrived.
     Received {
-        /// Whether the peer sent it, as in [`Action::SendDatagram`].
+        /// Whether the peer sent the datagram, as in [`Action::SendDatagram`].
         back: bool,
-        /// Number of datagrams that were sent before it in its direction.
+        /// Number of datagrams that were sent before this one in its direction.
         number: u64,
         /// Whether a queue has marked the datagram.
         marked: bool,

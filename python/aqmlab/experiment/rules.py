@@ -112,7 +112,7 @@ class Condition:
 
     @property
     def strict(self) -> bool:
-        """Whether its bounds are excluded."""
+        """Whether a value equal to one of the condition's bounds violates it."""
         return self.above is not None or self.below is not None
 
     @property

@@ -50,7 +50,7 @@ class Key:
 
     @property
     def needed(self) -> bool:
-        """Whether an entry must have it."""
+        """Whether an entry must have this key."""
         return self.default is MISSING
 
 

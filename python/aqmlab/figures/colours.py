@@ -25,9 +25,9 @@ class Pen:
     dash: object
     marker: str
     hollow: bool = False
-    """Whether its markers are white inside."""
+    """Whether the pen's markers are white inside."""
     hatch: str = ""
-    """The hatch of its areas, in matplotlib's notation."""
+    """The hatch of areas drawn with the pen, in matplotlib's notation."""
 
 
 _DASHES = (

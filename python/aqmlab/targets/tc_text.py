@@ -66,7 +66,7 @@ class Seen:
     parent: str
     words: Sequence[str]
     printed: bool = True
-    """Whether tc printed it, and it is no command: in output a switch that is off is left out."""
+    """Whether the text is output of tc, not a command: output leaves out a switch that is off."""
     sent: int | None = None
     dropped: int | None = None
     stab: Mapping[str, str] = field(default_factory=dict)

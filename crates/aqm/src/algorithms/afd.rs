@@ -20,7 +20,7 @@ use crate::flow_table::FlowTable;
 use crate::periodic::Ticker;
 use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Table, Verdict};
 
-/// The entry in the registry.
+/// The entry of `afd` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "afd",

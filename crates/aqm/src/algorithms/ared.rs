@@ -30,7 +30,7 @@ use super::family::{Early, Linux, Ns, Paper, Program, Tuned, Tuner};
 use crate::{Aqm, Built, Entry, Idle, Judged, Line, PerFlowState, Verdict};
 use settings::Settings;
 
-/// The entry in the registry.
+/// The entry of `ared` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "ared",

@@ -22,7 +22,7 @@ use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
 
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// The entry of `avq` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "avq",

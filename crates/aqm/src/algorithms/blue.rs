@@ -20,7 +20,7 @@ use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
 use crate::buffer::{self, ECN, LIMIT_200, LIMIT_BYTES, TIME};
 use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// The entry of `blue` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "blue",

@@ -21,7 +21,7 @@ use crate::shells::active::Active;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, LimitOrder, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// The entry of `bred` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "bred",

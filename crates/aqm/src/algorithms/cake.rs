@@ -49,7 +49,7 @@ use shaper::{Pace, Shaper, TinClock};
 use tin::{Lane, Tin};
 use tins::{Scheme, TinNumbers};
 
-/// The entry in the registry.
+/// The entry of `cake` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "cake",

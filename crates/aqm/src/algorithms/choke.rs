@@ -28,7 +28,7 @@ use crate::{
 use judges::{InIntegers, InReals, Sampler, Settings};
 use queue::Queue;
 
-/// The entry in the registry.
+/// The entry of `choke` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "choke",

@@ -33,7 +33,7 @@ use crate::shells::departure::{AtDeparture, DepartureFifo, Rules};
 use crate::{BufferLimit, Built, Entry, Fit, Line, PerFlowState, Verdict, buffer};
 use alternation::{Alternation, NEVER, Numbers};
 
-/// The entry in the registry.
+/// The entry of `cobalt` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "cobalt",

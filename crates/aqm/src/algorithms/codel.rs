@@ -35,7 +35,7 @@ use crate::shells::departure::{DepartureFifo, Rules};
 use crate::{BufferLimit, Built, Entry, Fit, Line, PerFlowState};
 use controlled_delay::{Control, Least, Profile};
 
-/// The entry in the registry.
+/// The entry of `codel` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "codel",

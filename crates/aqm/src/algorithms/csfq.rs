@@ -33,7 +33,7 @@ use crate::rate_average::RateAverage;
 use crate::shells::active::Active;
 use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// The entry of `csfq` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "csfq",

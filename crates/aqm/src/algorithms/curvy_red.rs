@@ -18,7 +18,7 @@ use crate::buffer::{self, LIMIT, LIMIT_BYTES};
 use crate::shells::pool::{Pool, Queue};
 use crate::{BufferLimit, Built, Cx, Discipline, Entry, Fit, Line, PerFlowState};
 
-/// The entry in the registry.
+/// The entry of `curvy_red` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "curvy_red",

@@ -25,7 +25,7 @@ use crate::shells::flows::{HASH_SEED, HASH_SEED_FIELD};
 use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Table, Verdict};
 use flows::{Collision, Flows};
 
-/// The entry in the registry.
+/// The entry of `dcn` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "dcn",

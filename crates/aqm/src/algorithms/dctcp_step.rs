@@ -15,7 +15,7 @@ use crate::buffer::{LIMIT, PACKET_BYTES, TIME};
 
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// The entry of `dctcp_step` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "dctcp_step",

@@ -28,7 +28,7 @@ use crate::{Built, Cx, Discipline, Entry, Line, PerFlowState};
 use low::{Low, Ramp};
 use protection::Protection;
 
-/// The entry in the registry.
+/// The entry of `docsis_lld` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "docsis_lld",

@@ -14,7 +14,7 @@ use crate::buffer::{BYTES, LIMIT};
 
 use crate::{Aqm, BufferLimit, Built, Cx, Discipline, Entry, Fit, Judged, Line, PerFlowState};
 
-/// The entry in the registry.
+/// The entry of `droptail` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "droptail",

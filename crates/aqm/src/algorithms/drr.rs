@@ -24,7 +24,7 @@ use crate::buffer::{BYTES, LIMIT};
 use crate::shells::rounds::{Buffer, Rounds, Victim};
 use crate::{Built, Entry, Line, PerFlowState};
 
-/// The entry in the registry.
+/// The entry of `drr` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "drr",

@@ -16,7 +16,7 @@ use crate::buffer::PROBABILITY;
 use super::family::{Early, FJ93, Paper, in_packets};
 use crate::{Built, Entry, Judged, Line, PerFlowState};
 
-/// The entry in the registry.
+/// The entry of `dsred` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "dsred",

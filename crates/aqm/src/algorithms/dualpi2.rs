@@ -31,7 +31,7 @@ use crate::shells::pool::{Pool, Queue};
 use crate::{BufferLimit, Built, Cx, Discipline, Entry, Line, PerFlowState, buffer};
 use signals::{Action, Leaving, Numbers, Signals};
 
-/// The entry in the registry.
+/// The entry of `dualpi2` in the registry of disciplines.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "dualpi2",

@@ -126,8 +126,8 @@ fn docsis_numbers(params: &Params, buffer_bytes: u64, bytes_per_s: f64) -> docsi
 
 /// How the queueing delay is measured.
 enum Measure {
-    /// By the last packet sent: how long it had waited, in seconds, and when it was sent, which
-    /// Linux's burst allowance needs.
+    /// How long the last packet sent had waited, in seconds, and when it was sent, which Linux's
+    /// burst allowance needs.
     Timestamp {
         delay: f64,
         last: Option<Instant>,

@@ -13,7 +13,7 @@ struct Node {
     prev: u32,
 }
 
-/// The memory of any number of [`Queue`]s.
+/// A block of memory that any number of [`Queue`]s share for their packets.
 #[derive(Default)]
 pub(crate) struct Pool {
     nodes: Vec<Node>,

@@ -45,7 +45,7 @@ pub enum Kind {
     Switch,
     /// A whole number in `min..=max`.
     Whole {
-        /// Unit.
+        /// Unit of the values.
         unit: Unit,
         /// Smallest allowed value.
         min: u64,
@@ -54,7 +54,7 @@ pub enum Kind {
     },
     /// A number in `min..=max`, or above `min` if `open`. Times are in seconds, rates in bit/s.
     Real {
-        /// Unit.
+        /// Unit of the values.
         unit: Unit,
         /// Lower end of the range.
         min: f64,

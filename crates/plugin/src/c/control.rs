@@ -50,17 +50,17 @@ impl Table {
             .map(|table| Some(Table(table)))
     }
 
-    /// The table.
+    /// The table of functions and data that the library exports.
     pub fn get(self) -> &'static ControlTable {
         self.0
     }
 
-    /// The table's parameters.
+    /// The parameters of the library's congestion control.
     pub fn parameters(self) -> &'static [PluginParameter] {
         slice(self.0.parameters, self.0.parameter_count)
     }
 
-    /// The names of the table's gauges.
+    /// Names of the gauges of the library's congestion control.
     pub fn gauge_names(self) -> Vec<&'static str> {
         slice(self.0.gauge_names, self.0.gauge_count).iter().map(|name| text(*name)).collect()
     }

@@ -54,17 +54,17 @@ impl Table {
         unsafe { checked(table, "aqmlab_discipline", "aqmlab_plugin.h", OURS) }.map(Table)
     }
 
-    /// The table.
+    /// The table of functions and data that the library exports.
     pub fn get(self) -> &'static Plugin {
         self.0
     }
 
-    /// The table's parameters.
+    /// The parameters of the library's discipline.
     pub fn parameters(self) -> &'static [types::PluginParameter] {
         slice(self.0.parameters, self.0.parameter_count)
     }
 
-    /// The names of the table's gauges.
+    /// Names of the gauges of the library's discipline.
     pub fn gauge_names(self) -> Vec<&'static str> {
         slice(self.0.gauge_names, self.0.gauge_count).iter().map(|name| text(*name)).collect()
     }

@@ -50,13 +50,13 @@ impl Meter {
     }
 }
 
-/// The figures of each copy of a line.
+/// The measures of each copy of a link.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
     rows: Vec<Row>,
 }
 
-/// The figures of one copy.
+/// The measures of one copy of a link.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     arrivals: u64,
@@ -72,7 +72,7 @@ struct Row {
 }
 
 impl Copies {
-    /// The figures of the copies with these meters, in order.
+    /// Computes the measures of the copies from their meters, in order.
     pub fn of(copies: &[&Meter]) -> Copies {
         let row = |m: &&Meter| Row {
             arrivals: m.arrived[1].total(),

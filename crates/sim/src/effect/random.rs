@@ -12,7 +12,7 @@ pub struct Correlated {
 }
 
 impl Correlated {
-    /// Numbers of this correlation.
+    /// A source of random numbers with correlation `rho`.
     pub fn new(rho: f64) -> Self {
         Correlated { rho, last: None }
     }

@@ -66,7 +66,7 @@ impl Digit {
         of
     };
 
-    /// The slot of this digit for a time.
+    /// Index of the slot for time `at` (ns) at the level of this digit.
     #[inline]
     pub fn slot(self, at: u64) -> usize {
         self.first as usize + ((at >> self.shift) & self.mask) as usize

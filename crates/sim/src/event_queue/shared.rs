@@ -38,7 +38,7 @@ impl Hasher for Spread {
 /// Events of one instant with their order keys, in the order in which they came.
 pub(super) type Row<E> = Vec<(u64, E)>;
 
-/// The rows of all instants that have one.
+/// The rows of events of all instants that have a row, by instant.
 pub(super) struct Shared<E> {
     rows: HashMap<u64, Row<E>, BuildHasherDefault<Spread>>,
     /// Rows whose events have been served, kept for reuse.

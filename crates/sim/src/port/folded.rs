@@ -15,7 +15,7 @@ pub enum Offered {
     Leaves {
         /// End of the packet's transmission.
         at: Instant,
-        /// Whether the queue marked it.
+        /// Whether the queue marked the packet.
         marked: bool,
     },
     /// The packet was dropped.

@@ -125,7 +125,7 @@ impl Changes {
         }
     }
 
-    /// Writes that the rate does not change.
+    /// Writes into a link's JSON that its rate is constant.
     pub(super) fn write_none(prefix: &str, object: &mut Map<String, Json>) {
         object.insert(format!("{prefix}rate_trace"), json!(CONSTANT));
     }

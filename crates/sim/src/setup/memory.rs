@@ -199,7 +199,7 @@ mod tests {
         assert!(small.check_memory(free_bytes()).is_ok());
     }
 
-    /// By how many bytes the needed memory grows with a change.
+    /// Number of bytes that a run of scenario `change` needs more than one of scenario `than`.
     fn more(change: &str, than: &str) -> u64 {
         scenario(change).least_bytes() - scenario(than).least_bytes()
     }

@@ -12,9 +12,9 @@ use traffic::Closes;
 use super::multiplex::Mux;
 use crate::recorder::ConnectionLog;
 
-/// The end that opened the connection.
+/// Index of the end that opened a connection.
 pub const OPENER: usize = 0;
-/// The end that accepted it.
+/// Index of the end that accepted a connection.
 pub const ACCEPTOR: usize = 1;
 
 /// Serial number of a connection or stream in the run. Unlike the connection's index, it is never

@@ -109,9 +109,9 @@ pub struct RateSample {
     pub delivered: u64,
     /// Length of the sample: the longer of the send interval and the acknowledgement interval.
     pub interval: Duration,
-    /// Bytes delivered in all when the newest acknowledged segment was sent.
+    /// Bytes delivered in the whole connection when the newest acknowledged segment was sent.
     pub prior_delivered: u64,
-    /// Bytes delivered in all, now.
+    /// Bytes delivered in the whole connection until now.
     pub total_delivered: u64,
     /// Bytes in flight when the newest acknowledged segment was sent.
     pub sent_in_flight: u64,
@@ -133,7 +133,7 @@ pub struct Lost {
     pub sent_in_flight: u64,
     /// Bytes found lost since the segment was sent, its own included.
     pub lost: u64,
-    /// Bytes delivered in all, now.
+    /// Bytes delivered in the whole connection until now.
     pub total_delivered: u64,
     /// The program, not the window, limited the sending when the segment was sent.
     pub app_limited: bool,
@@ -308,7 +308,7 @@ pub fn linux_pacing_rate(win: &Window, flight: &Flight, srtt: Duration) -> Optio
 /// A control of the registry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// Name, summary, sources, parameters.
+    /// Name, summary, sources and parameters of the control.
     pub about: About,
     /// Makes a control from checked parameters.
     pub make: fn(&Params) -> Box<dyn Control>,

@@ -66,7 +66,7 @@ pub type MakeControl = dyn Fn(&Params) -> Result<Box<dyn Control>, BadParams> + 
 
 /// A user's own congestion control.
 pub struct OwnControl {
-    /// Name, summary, sources, parameters.
+    /// Name, summary, sources and parameters of the control.
     pub about: About,
     /// Constructs a control from its checked parameters.
     pub make: Box<MakeControl>,

@@ -195,7 +195,7 @@ pub(crate) struct Fitted {
     pub option: AccEcn,
     /// Bytes that the option adds.
     pub bytes: u32,
-    /// Number of SACK blocks that stay.
+    /// Number of SACK blocks that stay in the segment.
     pub blocks: u8,
 }
 

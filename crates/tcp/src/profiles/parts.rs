@@ -328,7 +328,7 @@ fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
     })
 }
 
-/// Whether this profile has such a field.
+/// Whether a profile's parameters have a field called `name`.
 fn has(params: &Params, name: &str) -> bool {
     params.iter().any(|(field, _)| field.name == name)
 }

@@ -47,9 +47,9 @@ pub(super) struct Acks {
     pub counts: EcnCounts,
     /// When the packet with the highest number arrived.
     highest_at: Instant,
-    /// The highest number of an ack-eliciting packet.
+    /// The highest number of an ack-eliciting packet that was received.
     highest_eliciting: Option<u64>,
-    /// The highest number reported.
+    /// The highest packet number that an acknowledgement has reported.
     reported: Option<u64>,
     /// Number of ack-eliciting packets that no acknowledgement has reported.
     waiting: u64,

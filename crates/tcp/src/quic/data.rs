@@ -24,9 +24,9 @@ impl Piece {
 /// The data to send, and what of it is sent, lost and acknowledged.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
-    /// All below this is acknowledged.
+    /// Number of the first stream byte that is not acknowledged.
     pub una: u64,
-    /// The first number never sent.
+    /// Number of the first stream byte that was never sent.
     pub next: u64,
     /// One past the last byte written, which is the FIN's number.
     pub end: u64,

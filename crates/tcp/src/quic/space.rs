@@ -24,7 +24,7 @@ pub(super) struct Sent {
     pub at: Instant,
     /// Total bytes delivered when the packet was sent.
     pub delivered: u64,
-    /// Numbers of its first data byte and of the one after its last; equal without data.
+    /// Numbers of the packet's first data byte and of the byte after its last; equal without data.
     pub seq: u64,
     pub end: u64,
     /// The highest packet number that the packet's ACK frame reports, if it has one.

@@ -138,7 +138,7 @@ impl Receiver {
         false
     }
 
-    /// This end sends data.
+    /// Called when this end sends data.
     #[inline]
     pub fn on_data_sent(&mut self, now: Instant) {
         // Data is an answer only if data was received before.

@@ -331,7 +331,7 @@ impl Windows<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckNews<'a> {
     pub segment: &'a Segment,
-    /// Number of sequence numbers that it newly acknowledges.
+    /// Number of sequence numbers that the segment newly acknowledges.
     pub acked: u64,
     /// Bytes that the acknowledgement reports as arrived and marked.
     pub marked: u64,

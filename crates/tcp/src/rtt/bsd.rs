@@ -55,7 +55,7 @@ impl ShortTrips {
 }
 
 impl Bsd {
-    /// This number of ticks as a rounded time.
+    /// The duration of `ticks` ticks of the clock as a rounded time.
     #[inline]
     pub fn rounded(&self, ticks: u64) -> Rounded {
         let short = self.short.0.get(ticks as usize);
@@ -78,7 +78,7 @@ impl Bsd {
         (((rtt.srtt >> 3) + rtt.rttvar) >> 2) as u64
     }
 
-    /// Enters a round-trip time of `m` ticks.
+    /// Updates the estimate with a round-trip time of `m` ticks.
     pub fn sample(&self, rtt: &mut Rtt, m: u64) {
         let m = m.min(1 << 16) as i64;
         if rtt.srtt == 0 {

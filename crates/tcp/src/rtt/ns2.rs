@@ -29,7 +29,7 @@ impl Ns2 {
         Rtt { rto: self.initial.nanos(), ..Rtt::default() }
     }
 
-    /// Enters a round-trip time of `m` ticks.
+    /// Updates the estimate with a round-trip time of `m` ticks.
     pub fn sample(&self, rtt: &mut Rtt, m: u64) {
         let m = m.clamp(1, 1 << 30) as i64;
         if rtt.srtt == 0 {

@@ -11,7 +11,7 @@ use crate::congestion::{Lost, RateSample};
 pub(crate) struct Snapshot {
     pub delivered: u64,
     pub delivered_at: Instant,
-    /// When the first segment of its flight was sent.
+    /// When the first segment of the segment's flight was sent.
     pub first_at: Instant,
     /// Bytes in flight, this segment included.
     pub in_flight: u64,
@@ -42,9 +42,9 @@ pub(crate) struct Rate {
 pub(crate) struct Newest {
     at: Instant,
     turn: u64,
-    /// Bytes that had been delivered when it was sent.
+    /// Bytes that had been delivered when the segment was sent.
     pub prior_delivered: u64,
-    /// The snapshot at its sending; `None` without sampling.
+    /// The snapshot when the segment was sent; `None` without sampling.
     snapshot: Option<Snapshot>,
 }
 

@@ -23,19 +23,19 @@ pub(crate) struct Record {
     /// Record numbers of the neighbours in the list by time of sending.
     pub(super) before: u64,
     pub(super) after: u64,
-    /// Reported by a selective acknowledgement.
+    /// Whether a selective acknowledgement has reported the segment.
     pub sacked: bool,
     pub lost: bool,
-    /// Retransmitted, and the copy is not marked lost.
+    /// Whether the segment was retransmitted, and the copy is not marked lost.
     pub resent: bool,
-    /// Retransmitted at any time.
+    /// Whether the segment was ever retransmitted.
     pub ever_resent: bool,
     /// RACK has found the segment lost: until it is retransmitted RACK does not check it again,
     /// even if the loss turns out to be spurious (Linux's `tcp_rack_detect_loss` takes it off its
     /// list).
     pub overtaken: bool,
     pub fin: bool,
-    /// It was handed down in one packet (TSO) with the segment before it.
+    /// Whether the segment was handed down in one packet (TSO) with the segment before it.
     pub joined: bool,
 }
 
@@ -375,7 +375,7 @@ impl Scoreboard {
         }
         low
     }
-    /// The number after the last record.
+    /// The number that the next record will get.
     pub fn end(&self) -> u64 {
         self.next
     }

@@ -6,7 +6,7 @@ use aqm::{Built, Cx, Discipline, Entry, Line};
 use packet::params::{Params, Raw};
 use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
 
-/// The line in all laws' runs.
+/// The line behind the discipline in the runs of all laws.
 pub(super) const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
 /// Parameters as a user writes them.

@@ -30,7 +30,7 @@ pub struct Epoch {
 /// Data that one side of a concurrent connection writes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Time since the side's last unit.
+    /// Time since the side wrote its previous unit.
     pub gap: Duration,
     /// Payload bytes.
     pub bytes: u64,

@@ -78,7 +78,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     fields::population(model, group)
 }
 
-/// The model and its variables.
+/// The model's name, and the distributions of its variables, which `describe` shows.
 pub const MODEL: Model = Model { name: "chariot", app: "loop", variables };
 
 fn variables() -> Vec<Variable> {

@@ -77,7 +77,7 @@ impl Preset {
         }
     }
 
-    /// The think times that are kept.
+    /// The limit up to which think times of Mah's table are kept.
     pub fn think(self) -> ThinkCut {
         match self {
             Preset::MahRaw => ThinkCut::Le1000,
@@ -180,7 +180,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     fields::population(model, group)
 }
 
-/// The model and its variables.
+/// The model's name, and the distributions of its variables, which `describe` shows.
 pub const MODEL: Model = Model { name: "mah", app: "web", variables };
 
 fn variables() -> Vec<Variable> {

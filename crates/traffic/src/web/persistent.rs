@@ -13,8 +13,8 @@ pub(super) struct PersistentConnection {
     pub queued: u32,
     /// Whether the connection goes to another server than that of the stay, and ends with the page.
     pub for_page: bool,
-    /// Whether a reply has arrived on it: with pipelining, further requests are then written at
-    /// once.
+    /// Whether a reply has arrived on the connection: with pipelining, further requests are then
+    /// written at once.
     pub seasoned: bool,
     /// Number of requests that the connection may still carry.
     pub room: u32,

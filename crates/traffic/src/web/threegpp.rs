@@ -125,7 +125,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     fields::users(model, params, &PERSISTENCE, group)
 }
 
-/// The model and its variables.
+/// The model's name, and the distributions of its variables, which `describe` shows.
 pub const MODEL: Model = Model { name: "3gpp", app: "threegpp-http", variables };
 
 fn variables() -> Vec<Variable> {

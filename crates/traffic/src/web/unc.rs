@@ -78,7 +78,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     fields::users(model(group.peers), params, &PERSISTENCE, group)
 }
 
-/// The model and its variables.
+/// The model's name, and the distributions of its variables, which `describe` shows.
 pub const MODEL: Model = Model { name: "unc", app: "unc", variables };
 
 fn variables() -> Vec<Variable> {

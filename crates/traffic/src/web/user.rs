@@ -30,7 +30,7 @@ enum State {
     Thinking,
     /// Waits for the first reply of a page.
     First,
-    /// Waits to be woken for the other files.
+    /// Parses the page's first reply, before it requests the other files.
     Parsing,
     /// Fetches the other files.
     Rest,

@@ -17,7 +17,7 @@ enum Set {
     Sparse,
     /// The queue used up its first turn and is empty: it takes turns, but still counts as sparse.
     SparseWait,
-    /// The queue takes turns with the others.
+    /// The queue takes turns with the other bulk queues.
     Bulk,
     /// The queue is empty, and its AQM state has yet to come to rest.
     Decaying,

@@ -22,7 +22,7 @@ pub(crate) enum Least {
 /// Resolution in which an implementation measures times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clock {
-    /// Exact times.
+    /// Times are exact, in nanoseconds.
     Exact,
     /// Times in whole units of 1,024 ns: the present time, a packet's arrival, target, interval and
     /// threshold (Linux `codel_get_time`, `CODEL_SHIFT`).

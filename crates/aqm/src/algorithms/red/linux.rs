@@ -69,7 +69,7 @@ const ONE_PERCENT: u32 = 42_949_673;
 /// A queue's variables (`red_vars`), without the start of its idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vars {
-    /// Average in bytes, times 1/w_q.
+    /// Average backlog in bytes, multiplied by 1/w_q.
     avg: u64,
     /// Packets since the last signal; −1 outside the band.
     count: i64,
@@ -86,7 +86,7 @@ impl Vars {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law {
     log_weight: u32,
-    /// Thresholds in bytes, times 1/w_q.
+    /// min_th and max_th in bytes, multiplied by 1/w_q.
     min: u64,
     max: u64,
     /// max_p/(max_th − min_th) in units of 2^−32 per byte: a random 32-bit number divided by
@@ -217,7 +217,7 @@ impl Linux {
         self.law.decide(&mut self.vars, avg, rng)
     }
 
-    /// The average in bytes, times 1/w_q.
+    /// The average backlog in bytes, multiplied by 1/w_q.
     pub fn average(&self) -> u64 {
         self.vars.avg
     }

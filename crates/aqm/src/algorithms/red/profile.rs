@@ -25,7 +25,7 @@ pub(crate) enum Program {
 /// An implementation of RED.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Profile {
-    /// The name users write.
+    /// Name of the profile in scenarios.
     pub name: &'static str,
     pub program: Program,
     /// Constructs the profile's algorithm.

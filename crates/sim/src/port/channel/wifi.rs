@@ -98,7 +98,7 @@ pub struct WifiPort {
     deficits: Vec<i64>,
     /// Airtime of the frames in the driver, if it is limited.
     airtime: Option<Airtime>,
-    /// By station, airtime and number of frames that the next acknowledgement frees in the driver.
+    /// Airtime and frames that a station's next acknowledgement frees in the driver, by station.
     leaving: Vec<(Duration, u32)>,
     /// Number of frames that left the queues and are not acknowledged or given up, by contender.
     under_way: Vec<u32>,

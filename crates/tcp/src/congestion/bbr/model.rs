@@ -20,7 +20,7 @@ const EPOCH_MOST: u64 = 1 << 20;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     pub count: u64,
-    /// This acknowledgement begins a round.
+    /// Whether the acknowledgement that is being processed begins a round trip.
     pub started: bool,
     /// A round ends when a segment is delivered that was sent when this number of bytes had been delivered.
     pub next_delivered: u64,

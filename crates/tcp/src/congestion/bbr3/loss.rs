@@ -8,9 +8,9 @@ use crate::send_state::Window;
 /// The state that is saved at the start of a recovery (section 2.15).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// The state that a loss ended.
+    /// The state that the sender left because of a loss.
     pub state: Option<State>,
-    /// The model is saved for a recovery that is about to begin or under way.
+    /// Whether the model is saved, for a recovery that is about to begin or under way.
     pub saved: bool,
     bw_shortterm: f64,
     inflight_shortterm: u64,

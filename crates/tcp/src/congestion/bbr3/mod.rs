@@ -93,7 +93,7 @@ impl Settings {
     }
 }
 
-/// A bound on a volume that is not set.
+/// Value of a bound on bytes in flight that is not set.
 const UNBOUNDED: u64 = u64::MAX;
 
 /// The states (section 5.1).

@@ -14,10 +14,10 @@ const AGGREGATION_ROUNDS: u64 = 10;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     pub count: u64,
-    /// This acknowledgement begins a round.
+    /// Whether the acknowledgement that is being processed begins a round trip.
     pub started: bool,
     next_delivered: u64,
-    /// This acknowledgement begins a round of loss accounting.
+    /// Whether the acknowledgement that is being processed begins a round of loss accounting.
     pub loss_started: bool,
     pub loss_delivered: u64,
     /// Something was lost in the round of loss accounting.

@@ -15,7 +15,7 @@ const RTP: u32 = 12;
 /// One RTP packet of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Media {
-    /// Number of packets that were sent before it.
+    /// Number of RTP packets that were sent before this one.
     pub number: u64,
     /// Length of the RTP packet, bytes.
     pub bytes: u32,

@@ -222,7 +222,7 @@ fn begins(sessions: &Sessions, group: &Group) -> Vec<Duration> {
     (0..group.sources).map(|_| next()).collect()
 }
 
-/// The model and its variables.
+/// The model's name, and the distributions of its variables, which `describe` shows.
 pub const MODEL: Model = Model { name: "webtraf", app: "webtraf", variables };
 
 fn variables() -> Vec<Variable> {
