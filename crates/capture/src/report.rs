@@ -37,7 +37,7 @@ pub struct Seen {
     pub connections: Connections,
 }
 
-/// Counts over the connections.
+/// Counts over all TCP connections of a capture.
 #[derive(Default)]
 pub struct Connections {
     pub seen: u64,

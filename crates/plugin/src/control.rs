@@ -33,7 +33,7 @@ pub struct ControlDescription {
     pub source: &'static str,
     /// Parameters of the control.
     pub fields: Vec<Field>,
-    /// Which tasks of the transport it does itself, and which features it needs.
+    /// Which tasks of the transport the control does itself, and which features it needs.
     pub flags: ControlFlags,
 }
 

@@ -186,7 +186,7 @@ impl Profile {
     pub(crate) fn initial_window(&self, snd: &SendState) -> u64 {
         self.initial_segments * snd.mss()
     }
-    /// The name in the registry.
+    /// Name of the profile in the registry of end systems.
     pub fn name(&self) -> &'static str {
         self.name
     }

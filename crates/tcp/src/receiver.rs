@@ -32,9 +32,9 @@ pub(crate) struct AckPolicy {
 /// How much in-order data is acknowledged at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtOnce {
-    /// FreeBSD 2.2: this many bytes.
+    /// The given number of bytes (FreeBSD 2.2).
     Bytes(u64),
-    /// RFC 1122 section 4.2.3.2: this many segments, whatever their size.
+    /// The given number of segments, whatever their size (RFC 1122 section 4.2.3.2).
     Segments(u8),
     /// The rules of Linux, which follow the pace of arrivals.
     Adaptive(Adaptive),

@@ -30,11 +30,11 @@ impl Flags {
     /// The ACE field of RFC 9768: three flags read as one number.
     pub const ACE: Flags = Flags(8 | 16 | 128);
 
-    /// Whether all of `other` are set.
+    /// Whether all flags of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
-    /// Whether any of `other` is set.
+    /// Whether any flag of `other` is set.
     pub const fn any(self, other: Flags) -> bool {
         self.0 & other.0 != 0
     }

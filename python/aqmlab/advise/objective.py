@@ -84,7 +84,7 @@ TERMS: dict[str, Term] = {
         Term("losses few", "drop_rate", 0.1, 0.01, 0, "constructed"),
     )
 }
-"""The terms by their words."""
+"""The named terms of an objective, by their noun and word."""
 
 
 USUAL = ("calls ok", "pages fast")
@@ -162,7 +162,7 @@ _KINDS = {"s": "s", "bit/s": "bits_per_s", "bytes": "bytes", "payload bytes": "b
 """The kind of quantity of each unit; a plain number fits any unit."""
 _EXAMPLES = {"s": "1 s", "share": "0.1", "bit/s": "5 Mbit/s", "bytes": "100 kB"}
 _MOST = {"share": 1.0}
-"""The largest value of a measure in this unit."""
+"""Largest possible value of a measure, by its unit."""
 _MOST_OF = {"voip_r_mean": 100.0, "voip_r_p5": 100.0, "voip_mos_mean": 5.0, "jain_index": 1.0}
 """The largest value of measures without a unit; those of calls are from ITU-T G.107."""
 

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from aqmlab.tables.document import Line
 
 STILL_OPEN = 0.4
-"""The share of claims expected to be inconclusive after each look: 19 of 50 were, in the quick runs
+"""The share of claims expected to be inconclusive after each interim
+analysis: 19 of 50 were, in the quick runs
 of the study harsh-red."""
 MORE = "more seeds for open claims"
 
 
 def more_seeds(claims: Sequence[Claim], plan: Plan, looks: Sequence[int]) -> dict[Hashable, float]:
-    """The simulated seconds, by scenario, that are expected after the first look at the data.
+    """The simulated seconds, by scenario, that are expected after the first interim analysis.
 
     Which claims stay inconclusive is unknown in advance: a scenario that several claims use is
     likely to be run again; one that no claim uses never is.

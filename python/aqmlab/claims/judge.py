@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 HOLDS, FAILS, INCONCLUSIVE = "holds", "does not hold", "inconclusive"
 
 ALPHA = 0.05
-"""Probability of a wrong verdict on one claim, over all looks, if values under the seeds are about
-normal (docs/studies.md states the limits)."""
+"""Probability of a wrong verdict on one claim, over all interim analyses, if values under the seeds
+are about normal (docs/studies.md states the limits)."""
 
 
 @dataclass(frozen=True)

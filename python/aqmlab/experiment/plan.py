@@ -23,7 +23,7 @@ Loads = Callable[[str | None, str], Mapping[str, object]]
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of a group's axes."""
+    """A cell of a group: one combination of axis values, with the scenario that is run for it."""
 
     group: str
     axes: dict[str, object]
@@ -70,13 +70,13 @@ class Plan:
     cells: list[Cell]
     scenarios: dict[str, Scenario]
     replications: dict[str, tuple[int, ...]]
-    """The seeds of the first look (analysis), by group."""
+    """The seeds of the first interim analysis, by group."""
     keep: Mapping[str, Collection[str]] = field(default_factory=dict)
     """The tables that stay on disk, by group, for groups that limit them."""
 
     def seeds(self, cell: Cell, look: int = 1) -> tuple[int, ...]:
-        """The seeds of a cell; at look number `look`, that many times as many, without the earlier
-        ones."""
+        """The seeds of a cell at interim analysis `look`, those of the earlier ones included:
+        `look` times as many as at the first."""
         first = self.replications[cell.group]
         more = (look - 1) * len(first)
         return (*first, *range(max(first) + 1, max(first) + 1 + more))
@@ -121,7 +121,7 @@ class Plan:
         return kept
 
     def _wanted(self, look: int, keys: Collection[str] | None = None) -> dict[str, dict[int, None]]:
-        """The seeds of each scenario at a look: those of all cells that use it."""
+        """The seeds of each scenario at interim analysis `look`: those of all cells that use it."""
         wanted: dict[str, dict[int, None]] = {}
         for cell in self.cells:
             if keys is None or cell.key in keys:
@@ -129,7 +129,7 @@ class Plan:
         return wanted
 
     def work(self, look: int = 1) -> dict[str, float]:
-        """The simulated seconds of every scenario's runs up to a look."""
+        """The simulated seconds of every scenario's runs up to interim analysis `look`."""
         wanted = self._wanted(look).items()
         return {key: len(seeds) * length_s(self.scenarios[key]) for key, seeds in wanted}
 
@@ -139,7 +139,7 @@ class Plan:
 
 
 def make(experiment: Experiment, settings: Settings, loads: Loads, groups: Sequence[Group]) -> Plan:
-    """The plan of these groups."""
+    """The plan of the runs of `groups`: their cells, the scenarios, and the seeds."""
     cells: list[Cell] = []
     scenarios: dict[str, Scenario] = {}
     replications: dict[str, tuple[int, ...]] = {}

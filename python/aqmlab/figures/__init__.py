@@ -43,7 +43,7 @@ KINDS = (
 
 
 def kind(name: str) -> Kind:
-    """The kind of this name."""
+    """The kind of figure called `name`."""
     if name not in KINDS:
         raise ValueError(f'unknown kind of figure "{name}", expected one of {", ".join(KINDS)}')
     return load(name)

@@ -84,7 +84,7 @@ class Kind:
 
 @cache
 def load(name: str) -> Kind:
-    """The kind of this name, made from its module."""
+    """The kind of figure called `name`, made from its module."""
     module = importlib.import_module(f"{__package__}.kinds.{name.replace('-', '_')}")
     about = inspect.cleandoc(module.__doc__ or name).split("\n\n")[0].replace("\n", " ")
     collect = getattr(module, "collect", None)

@@ -44,7 +44,7 @@ class Sample:
 
 
 class Curve(TypedDict, total=False):
-    """Cells of a figure; what it does not say, the figure does."""
+    """The entry of one curve of a figure; keys that it lacks are taken from the figure."""
 
     group: str
     where: dict

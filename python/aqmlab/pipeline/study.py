@@ -266,7 +266,8 @@ class Study:
             for figure in shown
             if figure.of.get("source") == "calibration" and figure.part in mine
         }
-        # Further looks, for claims, are needed only if the whole study is run, not one figure.
+        # Further interim analyses, for claims, are needed only if the whole study is run, not one
+        # figure.
         looks = settings.looks if figures is None else (1,)
         claims = experiment.of("claim", sorted(mine))
         loads = calibrating.placeholders(experiment)
@@ -294,7 +295,8 @@ class Study:
 def _expected(
     made: Plan, claims: Sequence[Claim], looks: Sequence[int], *, first: bool = True
 ) -> tuple[dict[Hashable, float], str]:
-    """The expected work of a plan, with or without its first look, and a note on what is uncertain.
+    """The expected work of a plan, with or without its first interim analysis, and a note on what
+    is uncertain.
 
     The work is in simulated seconds, and so does not depend on the calibrated numbers of users.
     """

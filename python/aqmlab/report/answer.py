@@ -34,7 +34,7 @@ USERS = (
 )
 """Texts for what users get, by table and metric; one is used if the difference exceeds chance."""
 MOST_USERS = 2
-"""Largest number of these texts in a sentence."""
+"""Largest number of texts on what users get in a sentence."""
 NOTABLE = 0.02
 """Smallest relative change that users notice; our own choice, without a source."""
 MOST_NAMED = 4

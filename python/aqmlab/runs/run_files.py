@@ -232,7 +232,7 @@ class Cache:
         return None
 
     def put(self, name: str, content: Mapping[str, object]) -> None:
-        """Writes an entry."""
+        """Writes the entry called `name` into the folder."""
         with reported(self.folder):
             if self._listed is not None:
                 self._listed.record_sealed(f"{self.folder.name}/{name}.json")

@@ -21,7 +21,7 @@ SCORES: dict[str, Score] = {
 
 
 def find(name: str) -> Score:
-    """The score of this name."""
+    """The score called `name`."""
     if name not in SCORES:
         raise SpecError(f'no score "{name}"{nearest(name, list(SCORES))} (`aqmlab list scores`)')
     return SCORES[name]

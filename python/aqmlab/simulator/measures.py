@@ -47,7 +47,7 @@ LIVE = (
     ),
     _of_a_live_run("users_cpu_share.servers", "users, servers", "the same on the servers' side"),
 )
-"""Numbers that only a live run has: the CPU shares of its programs."""
+"""Measures that only a live run has: the CPU shares of its programs."""
 
 
 def registered() -> list[Measure]:
@@ -74,7 +74,7 @@ def unknown(path: str) -> str | None:
 
 
 def defaults(path: str) -> dict[str, Any]:
-    """The default title, unit, scale and digits of a metric of this number."""
+    """The default title, unit, scale and digits of a metric that shows the measure at `path`."""
     measure = find(path)
     if measure is None:
         return {}

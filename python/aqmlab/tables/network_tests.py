@@ -179,7 +179,8 @@ def _letters(own: Mapping[str, Any], idle: Sequence[float]) -> dict[str, float |
 
 
 def _round_trips(run: FinishedRun, begin: float, end: float) -> list[float]:
-    """Round-trip times of the echo requests that were sent in this time and answered, s."""
+    """Round-trip times of the echo requests that were sent from `begin` to `end` and answered,
+    s."""
     table = run.columns("pings")
     sent, trips = table["sent_ns"].astype(float) / 1e9, table["rtt_s"].astype(float)
     kept = (sent >= begin) & (sent < end) & np.isfinite(trips)

@@ -34,23 +34,24 @@ class Probes:
     http: np.ndarray
 
     def within(self, begin: float, end: float) -> tuple[list[float], ...]:
-        """Durations of the probes that ended in this time: TCP, TLS and HTTP of foreign probes, and
-        self probes, in seconds."""
+        """Durations of the probes that ended from `begin` to `end`: TCP, TLS and HTTP of foreign
+        probes, and self probes, in seconds."""
         kept = (self.ended >= begin) & (self.ended < end)
         foreign, own = kept & ~self.own, kept & self.own
         parts = [of[foreign & np.isfinite(of)].tolist() for of in (self.tcp, self.tls, self.http)]
         return (*parts, self.http[own].tolist())
 
     def took(self, begin: float, end: float) -> tuple[list[float], list[float]]:
-        """Total durations of the foreign probes and of the self probes that began in this time, in
-        seconds."""
+        """Total durations of the foreign probes and of the self probes that began from `begin` to
+        `end`, in seconds."""
         kept = (self.begun >= begin) & (self.begun < end)
         took = self.ended - self.begun
         return took[kept & ~self.own].tolist(), took[kept & self.own].tolist()
 
     def answered(self, begin: float, end: float) -> float:
-        """The time at which all pairs that began in this time are answered, if a pair's self probe
-        begins when its foreign probe ends, as in goresponsiveness (rpm/rpm.go)."""
+        """The time at which all pairs of probes that began from `begin` to `end` are answered, if a
+        pair's self probe begins when its foreign probe ends, as in goresponsiveness
+        (rpm/rpm.go)."""
         took = self.took(begin, end)
         begun = self.begun[(self.begun >= begin) & (self.begun < end) & ~self.own].tolist()
         pairs = zip(begun, *took, strict=False)

@@ -46,7 +46,7 @@ __all__ = [
 
 
 def queue(aqm: str, effective: dict[str, Any], wrote: set[str], rate: str) -> Queue:
-    """A discipline of a scenario, before a line of this rate, in base units for translation."""
+    """A scenario's discipline before a line of the given rate, in base units, for translation."""
     return Queue(aqm, plain(aqm, effective), frozenset(wrote), line_of(rate))
 
 

@@ -29,7 +29,7 @@ class Kind:
     bare: bool = False
     """Whether the value has no word before it, but is a word itself (`ecn`, `diffserv3`)."""
     words: tuple[str, ...] = ()
-    """All words of a bare kind."""
+    """If `bare`: all words that the value may be."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Entry:
     implies: Given = field(default_factory=dict)
     """Values of aqmlab's fields that the target's name implies."""
     also: tuple[str, ...] = ()
-    """Words that are always written."""
+    """Words that are always written into a command for the discipline."""
     fits: Callable[[Given], bool] = lambda _: True
     """If a discipline has several entries: whether this one fits the values."""
     pitfalls: tuple[str, ...] = ()

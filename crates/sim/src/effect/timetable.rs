@@ -32,7 +32,8 @@ impl Clone for All {
 }
 
 impl All {
-    /// See [`Timetable::open`].
+    /// The interval (ns) in which all timetables are open that contains `at`, or else the first one
+    /// after it, as [`Timetable::open`] gives that of one timetable.
     pub fn open(&mut self, at: u64) -> (u64, u64) {
         let (mut from, mut to) = (at, FAR);
         loop {

@@ -56,7 +56,8 @@ impl Changing {
         Changing::Gated(Measured { of, window, used: 0 })
     }
 
-    /// See [`Wire::end_of`](super::Wire::end_of).
+    /// When a transmission of `bytes` that begins at `start` will end; `fresh`: the line was idle
+    /// before it (see [`Wire::end_of`](super::Wire::end_of)).
     #[cold]
     pub fn end_of(&mut self, start: Instant, bytes: u64, fresh: bool) -> Instant {
         let start = start.nanos();

@@ -131,7 +131,8 @@ impl<'a> Section<'a> {
         self.split(fields, &[], also).map(|(params, _)| params)
     }
 
-    /// Checks the remaining fields against two tables.
+    /// Checks the remaining fields against the tables `first` and `second`; each field belongs to
+    /// one of them. `also` as in [`Self::rest`].
     pub fn split(
         self,
         first: &'static [Field],

@@ -34,7 +34,8 @@ pub(super) struct Arrival {
     pub number: u64,
     /// The packet is ack-eliciting.
     pub eliciting: bool,
-    /// Its acknowledgement is not delayed, since it belongs to the handshake or ends a stream.
+    /// The packet is acknowledged without delay, since it belongs to the handshake or ends a
+    /// stream.
     pub urgent: bool,
     pub ecn: Ecn,
     pub at: Instant,

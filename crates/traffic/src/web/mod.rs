@@ -227,7 +227,7 @@ mod tests {
         // ns-3's one connection, which its server never closes.
         let kept = threegpp::model(1).persistence.expect("a connection is kept");
         assert_eq!((kept.parallel, kept.idle), (1, Duration::ZERO));
-        // A long-running population of Mah's users is met anywhere in its mean pause.
+        // Mah's users begin their first page at instants spread over one mean think time.
         assert_eq!(mah::Preset::MahFit.model(4, 1).start, Start::Spread);
     }
 

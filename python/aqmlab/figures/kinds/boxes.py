@@ -30,7 +30,7 @@ LEAST = 0.5
 
 
 class Panel(TypedDict, total=False):
-    """One panel; what it does not say, the figure does."""
+    """The entry of one panel; keys that it lacks are taken from the figure."""
 
     metric: str
     title: str

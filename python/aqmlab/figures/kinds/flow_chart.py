@@ -40,7 +40,7 @@ class _Joined(TypedDict):
 
 
 class Arrow(_Joined, total=False):
-    """From a box to another, both by name."""
+    """An arrow from one box to another; `pair` has the names of both."""
 
     label: str
 

@@ -24,7 +24,7 @@ TESTS: dict[str, NetworkTest] = {
 
 
 def find(app: object) -> NetworkTest | None:
-    """The test of this name; None if there is none."""
+    """The network test called `app`; None if there is none."""
     return TESTS.get(app) if isinstance(app, str) else None
 
 

@@ -67,6 +67,7 @@ def _interfaces() -> dict[str, str]:
 
 
 def _named(text: str, name: str, kind: str) -> str:
-    """A template's text, or the name of its file, with this name."""
+    """A template's text, or the name of its file, with the user's `name` in place of the
+    template's."""
     camel = "".join(word.capitalize() for word in name.split("_"))
     return text.replace(f"my_{kind}", name).replace(f"My{kind.capitalize()}", camel)

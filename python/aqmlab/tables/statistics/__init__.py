@@ -152,12 +152,12 @@ def _begins(path: str, name: str) -> bool:
 
 
 def pair(name: str) -> Callable[..., float]:
-    """The statistic of two runs of this name."""
+    """The statistic of two runs that is called `name`."""
     return _known(PAIRS, name)
 
 
 def across(name: str) -> Callable[[list[tuple[Cell, FinishedRun]]], float]:
-    """The statistic across cells of this name."""
+    """The statistic across cells that is called `name`."""
     return _known(ACROSS, name)
 
 

@@ -137,7 +137,7 @@ fn a_peer_that_reports_nothing_is_known_by_its_duplicates() {
 
 #[test]
 fn after_a_timeout_duplicates_report_something_once_new_data_is_out() {
-    // Linux's `tcp_process_loss`: before that they are caused by retransmissions.
+    // Linux's `tcp_process_loss`: before new data is sent, retransmissions cause the duplicates.
     for (state, max, dupacks) in [
         (CaState::Open, 1_001, 1),
         (CaState::Recovery, 1_001, 1),
