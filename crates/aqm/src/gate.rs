@@ -55,8 +55,7 @@ pub trait Gate: Send {
         rng: &mut Rng,
     ) -> Admission;
 
-    /// The line finished its last packet at `now` and found the queue empty: an
-    /// idle time begins.
+    /// The line finished its last packet at `now` and found the queue empty: an idle time begins.
     fn on_idle(&mut self, _now: Instant) {}
 
     /// When [`Gate::on_tick`] must be called next.

@@ -20,8 +20,8 @@ use crate::units::Unit;
 use crate::vector::{self, Epoch, Piece};
 use crate::warnings;
 
-/// Shortest time without packets that the report lists as a gap: an hour (assumed), longer than
-/// most clients and servers keep an idle connection.
+/// Shortest time without packets that the report lists as a gap: an hour, our own choice, longer
+/// than most clients and servers keep an idle connection.
 const GAP_NS: i64 = 3_600 * 1_000_000_000;
 /// Largest number of gaps that the report lists.
 const MOST_GAPS: usize = 100;

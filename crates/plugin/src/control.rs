@@ -46,7 +46,7 @@ pub enum Happened {
     Loss,
     /// The peer has reported CE marks.
     Ecn,
-    /// The retransmission timer expired.
+    /// The retransmission timer has expired.
     Timeout,
     /// The last reduction was spurious and has been undone.
     Undo,

@@ -18,9 +18,9 @@ from .promise import Promise
 
 POPULATION = 24
 """Number of genomes of a generation. Like the three values below, it is our own choice, without a
-source. Below: the share of genes that are
-not simple in the first generation, the share of genes that are changed in a child, and the standard
-deviation of such a change on the gene's scale from 0 to 1."""
+source. Below: the share of genes that are not simple in the first generation, the share of genes
+that are changed in a child, and the standard deviation of such a change on the gene's scale from 0
+to 1."""
 FIRST_SHARE, MUTATED, STEP = 0.35, 0.25, 0.2
 SEEDS = (1, 2, 3)
 """Seeds of the runs that confirm a finding: the promise must be broken under each of them."""

@@ -7,8 +7,7 @@
 `calls ok, 2 pages fast, response_p90_s < 1 s`. A term gives each run a grade: 0 where its measure
 is bad or undefined, 0.8 where it is enough, 1 where more would not be noticed, linear in between.
 An objective's score is the weighted mean of the grades. The straight lines, 0.8 and equal weights
-are our own choice; the thresholds are from the sources that the terms
-name.
+are our own choice; the thresholds are from the sources that the terms name.
 """
 
 from __future__ import annotations

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from aqmlab.tables.document import Line
 
 STILL_OPEN = 0.4
-"""The share of claims expected to be inconclusive after each interim
-analysis: 19 of 50 were, in the quick runs
-of the study harsh-red."""
+"""The share of claims expected to be inconclusive after each interim analysis: 19 of 50 were, in
+the quick runs of the study harsh-red."""
 MORE = "more seeds for open claims"
 
 

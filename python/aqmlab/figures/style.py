@@ -130,8 +130,8 @@ def few(axis: Axis, most: int, *, whole: bool = False) -> None:
 
 
 def decades(axis: Axis, *, unit: float = 1.0, subs: tuple[int, ...] = (1, 2, 5)) -> None:
-    """Makes an axis logarithmic, with plain numbers, in multiples of `unit`, at these multiples of
-    every power of ten."""
+    """Makes an axis logarithmic, with plain numbers, in multiples of `unit`, and with ticks at the
+    multiples `subs` of every power of ten."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.axes.set(**{f"{name_of(axis)}scale": "log"})

@@ -92,8 +92,8 @@ def bar(count: int) -> float:
 
 def minimal(values: np.ndarray, cut: float, largest: int = LARGEST) -> list[Set]:
     """The smallest sets of targets, of at most `largest`, that no point meets within `cut`, from
-    distances `values` (points × targets): single targets first, and within
-    each size the farthest first."""
+    distances `values` (points × targets): single targets first, and within each size the farthest
+    first."""
     met = (values <= cut).astype(np.float32)
     able = np.flatnonzero(met.any(axis=0))
     alone = [(int(j),) for j in np.flatnonzero(~met.any(axis=0))]

@@ -26,12 +26,12 @@ UNITS = {
     "gap_us": "us",
     "duration_us": "us",
 }
-"""The distributions in the first line, with their units."""
+"""The distributions in the first line of a model's file, with their units."""
 
 KNOTS = np.r_[np.linspace(0, 0.99, 100), 0.992, 0.995, 0.998, 0.999, 0.9995, 0.9999, 1.0]
-"""The probabilities whose quantiles are written."""
+"""The probabilities whose quantiles are written into a model's file."""
 _BLOCK = 16_384
-"""Number of lines that are sorted and written together."""
+"""Number of the file's lines that are sorted and written together."""
 _WINDOW = 32 << 20
 """Largest range of the file, in bytes, that is read at once to get several lines."""
 _TOLD = ("format", "version", "duration_us", "connections", "concurrent", "partial", "bytes")
@@ -47,7 +47,7 @@ class Quantiles(TypedDict):
 
 
 class Distribution(Quantiles):
-    """A distribution of the first line, with its unit."""
+    """A distribution in the first line of a model's file, with its unit."""
 
     unit: str
 

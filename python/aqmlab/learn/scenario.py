@@ -18,7 +18,7 @@ LOAD = 0.8
 our own choice, without a source."""
 LEAST_BITS_PER_S = 100_000.0
 SAMPLES = 1_000_000
-"""Largest number of samples of the queue that a run keeps (assumed)."""
+"""Largest number of samples of the queue that a run keeps; our own choice, without a source."""
 SAMPLED_S = 3_000
 """Duration in seconds after which the default spacing of samples, 3 ms, gives `SAMPLES` samples."""
 ECN = {

@@ -247,7 +247,7 @@ def _entries(lines: list[str], identity: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether aqmlab writes to such paths; never true for a path outside the folder."""
+    """Whether `path` is one to which aqmlab writes; false for every path outside the folder."""
     parts = PurePosixPath(path).parts
     if path.startswith("/") or ".." in parts or "\\" in path or "\0" in path:
         return False

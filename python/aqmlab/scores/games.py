@@ -47,8 +47,8 @@ def network_rating(
     bitrate: float = 20e6,
 ) -> float:
     """R of the network alone (0 to 100): delay (round trip, s) and loss of packets (a share, to
-    0.005) at a video
-    without any impairment by coding; frames a second 10 to 60, bit rate 0.3 to 50 Mbit/s."""
+    0.005) at a video without any impairment by coding; frames a second 10 to 60, bit rate 0.3 to 50
+    Mbit/s."""
     lost = _frame_loss(bitrate / 1e6, frames_per_s, 1e3 * delay_s, 100 * loss)
     a, b, c, d = _FRAMES[sensitivity]
     frames = _clip(a + b * frames_per_s**2 + c * frames_per_s + d * math.log(lost + 1), 68.98)

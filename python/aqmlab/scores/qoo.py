@@ -30,8 +30,7 @@ def qoo(
     latency: Mapping[float, float], loss: float, throughput: float, needs: Requirement
 ) -> float:
     """0 (unacceptable) to 100 (optimal): the least over all latency quantiles and loss; 0 without
-    the
-    throughput. `latency` has the measured quantiles (s) by their shares."""
+    the throughput. `latency` has the measured quantiles (s) by their shares."""
     if throughput < needs.throughput:
         return 0.0
     parts = [

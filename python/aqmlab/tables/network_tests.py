@@ -26,7 +26,8 @@ from aqmlab.simulator.network_tests.speed_tests import DOWN, IDLE, LATENCY, UP
 from . import responsiveness as over_http2
 
 SETTLES_S = 1.0
-"""Seconds at the beginning of a phase that are left out for slow start (assumed)."""
+"""Seconds at the beginning of a phase that are left out for slow start; our own choice, without a
+source."""
 TRUTH = ("queue_delay_p50_s", "queue_delay_p99_s", "queue_delay_max_s")
 
 NAMES = (

@@ -1,4 +1,4 @@
-"""cake's keywords that are shorthands for others (tc-cake(8); iproute2 q_cake.c, read)."""
+"""cake's keywords that are shorthands for others (tc-cake(8); iproute2's q_cake.c)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""FreeBSD: dummynet's AQMs by `ipfw` (ipfw(8) of FreeBSD 11 and later, recalled; not run here)."""
+"""FreeBSD: dummynet's AQMs by `ipfw` (ipfw(8) of FreeBSD 11 and later, from memory; not
+run here)."""
 
 from __future__ import annotations
 

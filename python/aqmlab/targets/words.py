@@ -34,7 +34,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Row:
-    """One parameter of a discipline in one target."""
+    """How one parameter of a discipline is written in the words of one target."""
 
     ours: str
     """Name of aqmlab's field."""
@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Entry:
-    """One discipline in one target."""
+    """How one discipline is written in the words of one target, such as tc."""
 
     aqm: str
     name: str

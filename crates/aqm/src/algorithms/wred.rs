@@ -8,8 +8,7 @@
 //! is tested last.
 //!
 //! No source that was read says when IOS updates its average, whether it ages while the line idles,
-//! and whether it spaces its drops. Each is a switch here, whose default is our
-//! own choice.
+//! and whether it spaces its drops. Each is a switch here, whose default is our own choice.
 
 use alloc::{boxed::Box, format};
 

@@ -81,7 +81,7 @@ struct InFlight {
     owner: (u16, u32),
     to: Side,
     client: u32,
-    /// Delay after the last port.
+    /// Propagation delay of the packet after its last port.
     last_hop_delay: Duration,
     route: u32,
     hop: u16,

@@ -188,8 +188,8 @@ fn is_channel(name: &str) -> bool {
     CHANNELS.iter().any(|kind| kind.name == name)
 }
 
-/// Whether the kind of access called `access` has effects: a link that
-/// uses it without effects must then say so.
+/// Whether the kind of access called `access` has effects: a link that uses it without effects must
+/// then say so.
 pub(crate) fn has_effects(access: &str) -> bool {
     find(access).is_some_and(|entry| entry.settings.iter().any(|s| s.name == "effects"))
 }

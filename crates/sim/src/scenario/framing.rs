@@ -15,12 +15,12 @@ pub struct Named {
     pub framing: Framing,
 }
 
-/// Every framing. `gpon` is an Ethernet frame with its check sequence (18 bytes, at least 64) behind
-/// the 5 bytes of a GEM header (ITU-T G.984.3); preamble and gap are not sent. Names and sizes of
-/// those after it, and of DOCSIS, are those of tc-cake(8): Ethernet frames with check sequence on
-/// DOCSIS, whose own headers its shaper does not count; PPPoE (RFC 2516) or
-/// bridged Ethernet on the cells of ATM (RFC 2684, AAL5) and in the 64/65 code of PTM (IEEE 802.3,
-/// clause 61); PPP on ATM (RFC 2364). PTM's code is counted by packet, as CAKE does.
+/// Every framing. `gpon` is an Ethernet frame with its check sequence (18 bytes, at least 64)
+/// behind the 5 bytes of a GEM header (ITU-T G.984.3); preamble and gap are not sent. Names and
+/// sizes of those after it, and of DOCSIS, are those of tc-cake(8): Ethernet frames with check
+/// sequence on DOCSIS, whose own headers its shaper does not count; PPPoE (RFC 2516) or bridged
+/// Ethernet on the cells of ATM (RFC 2684, AAL5) and in the 64/65 code of PTM (IEEE 802.3, clause
+/// 61); PPP on ATM (RFC 2364). PTM's code is counted by packet, as CAKE does.
 pub const FRAMINGS: [Named; 11] = [
     named("none", 0, 0, Cells::None),
     named("ethernet", 38, 84, Cells::None),

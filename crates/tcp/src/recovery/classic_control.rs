@@ -27,7 +27,7 @@ pub(crate) struct Tracked {
     inflation: u64,
     /// Sequence number whose acknowledgement ends the repair of a timeout.
     loss_end: u64,
-    /// Bytes found lost that the control has seen.
+    /// Bytes found lost of which the control has been notified.
     lost: u64,
     /// When pacing allows the segment that waits for it.
     pacing_timer: Instant,

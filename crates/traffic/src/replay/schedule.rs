@@ -18,7 +18,7 @@ pub enum Gaps {
 /// How a recording is played.
 #[derive(Clone, Debug)]
 pub enum Plan {
-    /// As it was recorded, with all times of starts multiplied by a factor.
+    /// The connections start as recorded, with all start times multiplied by a factor.
     Replay,
     /// Connections drawn with replacement, in blocks of neighbours.
     Resample {

@@ -21,7 +21,7 @@ const FILES: f64 = 71.0;
 const PAGE_KIB: f64 = 2_652.0;
 const HTML_KIB: f64 = 18.0;
 
-/// HTTP/1.1 as browsers have it: six connections (recalled).
+/// HTTP/1.1 as browsers have it: six connections (from memory, without a source at hand).
 pub(super) const PERSISTENCE: Persistence = Persistence { parallel: 6, ..Persistence::HTTP11 };
 
 /// Files of a page: log-normal about the printed median. Printed for 10, 25, 50, 75 and 90 % of

@@ -28,7 +28,7 @@ capacity for probes."""
 PROBE_BYTES = 5000 + 1000
 """Bytes of a foreign and a self probe together (the draft's estimate)."""
 REQUEST_BYTES = 200
-"""Bytes of a small GET request and of its reply (assumed)."""
+"""Bytes of a small GET request and of its reply; our own choice, without a source."""
 BUFFER = "send buffer"
 UNSENT = ("5 ms", "1 packet", "2 packets", "4 KiB", "16 KiB", BUFFER)
 """Limits of the unsent data of a connection: a duration at a sixteenth of the slowest link's rate,

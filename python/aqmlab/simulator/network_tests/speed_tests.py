@@ -133,7 +133,7 @@ def _fields(method: Method) -> tuple[Field, ...]:
 
 
 GAP = 2.0
-"""Seconds between two phases, in which the queue empties (assumed)."""
+"""Seconds between two phases, in which the queue empties; our own choice, without a source."""
 
 
 def phases(found: Settings, both_ways: bool = False) -> dict[str, tuple[float, float]]:

@@ -56,8 +56,7 @@ def game_rating(run: FinishedRun, *, ping: str) -> float:
 
 def ping_quantile_s(run: FinishedRun, *, percent: float) -> float:
     """The round-trip time that `percent` percent of all answered echo requests did not exceed, s,
-    of
-    the whole run."""
+    of the whole run."""
     if not run.has("pings"):
         return math.nan
     trips = [float(trip) for trip in run.columns("pings")["rtt_s"] if trip == trip]

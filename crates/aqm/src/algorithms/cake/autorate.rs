@@ -26,7 +26,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The numbers of each tin at `rate` bytes per second; 0 stands for no limit.
+    /// The parameters of each tin (such as its rate, target and quantum) if CAKE shapes to `rate`
+    /// bytes per second; 0 stands for no limit.
     pub fn tins(self, rate: u64) -> impl Iterator<Item = TinNumbers> {
         let numbers = move |part| TinNumbers::new(part, self.mtu, self.target, self.interval);
         self.scheme.divide(rate).map(numbers)

@@ -21,7 +21,7 @@ const ONE: i64 = 1 << POINT;
 /// Powers of 1 − w_q: entry i is its 2^i-th power with 12 fractional bits.
 struct Powers {
     table: [i64; 32],
-    /// Smallest exponent whose power is 0 in 12 fractional bits.
+    /// Smallest n for which (1 − w_q)^n is 0 with 12 fractional bits.
     end: u64,
 }
 

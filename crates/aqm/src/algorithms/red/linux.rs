@@ -49,7 +49,7 @@ impl Ageing {
         Ageing { shifts, log_cell }
     }
 
-    /// What is left of `avg` after `span` of idleness.
+    /// The average `avg` after the line has been idle for `span`.
     pub fn age(&self, avg: u64, span: Duration) -> u64 {
         let us = (span.nanos() / 1000).min(255 << self.log_cell);
         match self.shifts[(us >> self.log_cell) as usize] {

@@ -99,7 +99,7 @@ pub struct Link {
     laws: Arc<Laws>,
     arrivals: Arrivals,
     seed: u64,
-    /// Names of the streams of single connections.
+    /// Names of the random streams from which single connections are drawn.
     names: [String; 2],
     peers: u32,
     machines: u32,

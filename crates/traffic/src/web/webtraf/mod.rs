@@ -1,7 +1,7 @@
 //! ns-2's `webtraf`: sessions that arrive one after the other, fetch their pages and end.
 //!
 //! `webcache/webtraf.cc` and `tcl/webcache/webtraf.tcl` of ns-2 2.35, after A. Feldmann, A. C.
-//! Gilbert, P. Huang and W. Willinger, *Dynamics of IP traffic*, SIGCOMM 1999 (recalled). The
+//! Gilbert, P. Huang and W. Willinger, *Dynamics of IP traffic*, SIGCOMM 1999 (from memory). The
 //! program has no distributions of its own; those here are of its two example scripts.
 
 mod session;

@@ -1,6 +1,6 @@
-//! Marks in the radio access network by L4Span's rule (Wan and Jamieson, 2025; its program, read):
-//! packets are marked if the waiting bytes would not leave in time at the recent departure rate,
-//! which is known with an error.
+//! Marks in the radio access network by L4Span's rule (Wan and Jamieson, 2025), as its program has
+//! it: packets are marked if the waiting bytes would not leave in time at the recent departure
+//! rate, which is known with an error.
 
 use std::collections::VecDeque;
 

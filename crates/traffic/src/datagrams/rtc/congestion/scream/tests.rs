@@ -254,7 +254,8 @@ fn a_trend_of_the_delay_slows_what_is_carried_and_bounds_the_rate() {
     (sender.media.target, sender.media.last_max) = (900e3, 1.0);
     sender.media.change(measured, 0.0, &sender.window);
     close(sender.media.target, 760e3);
-    // A queue of just 20 ms at the sender does not lower it further, and more does.
+    // A queue of just 20 ms at the sender does not lower the target rate further; a longer one
+    // does.
     for (queued, scale) in [(16e3, 1.0), (16.001e3, 0.95)] {
         let mut sender = scream();
         sender.window.fast_increase = false;

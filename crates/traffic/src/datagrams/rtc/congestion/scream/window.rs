@@ -17,8 +17,8 @@ const MEAN_SAMPLES: usize = 50;
 /// Time window over which the largest number of bytes in flight is taken.
 const FLIGHT_WINDOW: Duration = Duration::from_secs(5);
 /// Share of round trips with a loss above which other flows are taken to fill the queue, and the
-/// weight of a round trip in that moving average (the weight as Ericsson's implementation has it,
-/// recalled).
+/// weight of a round trip in that moving average (the weight is that of Ericsson's
+/// implementation, from memory).
 const LOSSY: f64 = 0.002;
 const LOSS_WEIGHT: f64 = 0.01;
 /// Variance of the delay divided by its least target, below which the target may follow the delay.
