@@ -82,7 +82,8 @@ class Judged:
 
     @property
     def margin(self) -> float:
-        """The distance of the estimate from the nearer bound, as a share; negative outside."""
+        """Distance of the estimate from the nearer bound, as a share of that bound; negative if the
+        estimate is outside the bounds."""
         return self.bounds.margin(self.mean) if math.isfinite(self.mean) else -math.inf
 
 

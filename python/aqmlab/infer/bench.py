@@ -29,7 +29,7 @@ from .spec import FILE, Amount, Inference
 from .targets import Target, Targets
 from .unknowns import Values
 
-"""Values of the unknowns; an unknown without one has the experiment's value."""
+"""A set of values of the unknowns; an unknown without a value has the experiment's value."""
 Read = Callable[[Dataset], Sequence[float]]
 """A function that reads one number per seed from a dataset."""
 

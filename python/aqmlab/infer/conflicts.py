@@ -1,11 +1,11 @@
 """Targets that cannot be met: numbers and rows that no values of the unknowns reproduce, alone or
 together.
 
-The model's discrepancy is left out here: a number is met if it lies within the published noise and
-the emulator's uncertainty. A set of numbers is impossible if at every point of the unknowns one of
-them is too far off. Points that meet a set are searched for in the whole prior and in the region
-that history matching has left, and the nearest ones are simulated, so that no finding rests on the
-emulator alone.
+The model's discrepancy is left out here: a number is met if it lies within the published noise, the
+variation between seeds and the emulator's uncertainty. A set of numbers is impossible if at every
+point of the unknowns one of them is too far off. Points that meet a set are searched for in the
+whole prior and in the region that history matching has left, and the nearest ones are simulated, so
+that no finding rests on the emulator alone.
 """
 
 from __future__ import annotations

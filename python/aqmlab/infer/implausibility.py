@@ -31,8 +31,8 @@ class Knowledge:
     """The variance of one published run divided by that of one simulated run."""
 
     def implausibility(self, points: np.ndarray, *, model: bool = True) -> np.ndarray:
-        """The implausibility of every point and target; without `model`, deviations count only the
-        published noise and the emulator's variance, not the model's discrepancy."""
+        """The implausibility of every point and target, by the emulators; without `model`, the
+        model's discrepancy is left out of the uncertainties."""
         found = self.emulator(points)
         return self._distance(found.mean, found.variance + self._known(points, model))
 

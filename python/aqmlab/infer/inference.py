@@ -22,7 +22,8 @@ from .unknowns import Value
 from .waves import History, Wave
 
 FINALISTS = 8
-"""Number of points that are run again with more seeds; one of them becomes the inferred set."""
+"""Largest number of points that are run again with more seeds; one of them becomes the inferred
+set."""
 
 Notify = Callable[[Wave, int], None]
 

@@ -101,7 +101,8 @@ def match(
         wave = _wave(knowledge, region, len(points) - sum(w.points for w in done))
         done.append(wave)
         notify(wave, len(done))
-        # Waves never end after the first one, since its emulator may be wrong with small variance.
+        # A small variance does not end the waves after the first one, since its emulator may be
+        # wrong with small variance.
         if len(done) >= settings.waves or (len(done) > 1 and wave.emulated < ENOUGH):
             return History(targets, points, runs, knowledge, region, done)
         new = sampling.spread(region.points, settings.more, points, settings.seed + len(done))

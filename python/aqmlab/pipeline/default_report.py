@@ -144,7 +144,8 @@ def _figure(kind: str, identity: str, title: str, caption: str, shown: list[dict
 
 
 def _along(experiment: Experiment, dataset: Dataset) -> list[Figure]:
-    """Measures along the first axis with several numbers, a line for each value of another."""
+    """Figures of measures along the first axis with at least `CURVE_FROM` numbers, with a line for
+    each value of the other axis."""
     (group,) = experiment.group
     axis = next((axis for axis in group.axes if _is_scale(dataset.plan.cells, axis.name)), None)
     others = [other for other in group.axes if other is not axis]
@@ -177,6 +178,6 @@ def metrics() -> dict[str, Metric]:
 
 
 def _is_scale(cells: Sequence[Cell], axis: str) -> bool:
-    """Whether an axis has several values, all of them numbers."""
+    """Whether an axis has at least `CURVE_FROM` values, all of them numbers."""
     values = {str(cell.axes[axis]) for cell in cells}
     return len(values) >= CURVE_FROM and not any(math.isnan(number(value)) for value in values)

@@ -70,8 +70,8 @@ def of(experiment: Experiment, dataset: Dataset, parts: list[str], quick: bool) 
 
 
 def settings_of(settings: Settings) -> dict:
-    """The settings of a study's run (such as quick or full, and its interim analyses), as they are
-    stored in `result.json`."""
+    """The settings of a study's run (durations, seeds, interim analyses, quick or full), as they
+    are stored in `result.json`."""
     return written(settings) | {"looks": list(settings.looks), "mode": settings.mode}
 
 
@@ -246,7 +246,8 @@ def _own(experiment: Experiment) -> list[str]:
 
 
 def run_rows(dataset: Dataset) -> list[dict]:
-    """One row per simulation: its cells, key, seed, fingerprint and folder."""
+    """One row for each simulation of the first interim analysis: its cells, key, seed, fingerprint
+    and folder."""
     names: dict[str, list[str]] = {}
     for cell in dataset.plan.cells:
         names.setdefault(cell.key, []).append(

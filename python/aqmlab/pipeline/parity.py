@@ -45,10 +45,10 @@ MARGINS: tuple[tuple[str, Margin], ...] = (
     ("requests", Margin(0.05, 5.0)),
     ("responses", Margin(0.05, 5.0)),
 )
-"""Margins by the last word of a measure's name, or by how the name begins. All are our own choices,
-without a source: differences that a reader of a study would neglect. The absolute margins are one
-packet, a thousandth of all packets, a hundredth of all requests, and the error of a live round trip
-on a machine with other work, a few ms."""
+"""Margins by how the last part of a measure's name begins. All are our own choices, without a
+source: differences that a reader of a study would neglect. The absolute margins are for example one
+or two packets of a queue, a thousandth of all packets, five requests, and 10 ms of a response time,
+since a live round trip on a machine with other work has an error of a few ms."""
 OTHERS = Margin(0.10, 0.0)
 """The margin of all other measures."""
 ONLY_SIMULATED = (

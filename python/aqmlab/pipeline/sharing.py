@@ -4,7 +4,8 @@ results are equal.
 An `.aqm` file is a ZIP archive: `aqm.json` lists its contents (format, version, each run's
 scenario, seed and fingerprint); it also holds the folder's manifest, tables, figures and report,
 and with `tables` the runs' own. A file that is read may come from a stranger: nothing is unpacked
-to a disk, names are looked up and never walked, every length is bounded before a byte is read.
+to a disk, an archive with the name of a file outside is refused, and only the index is read, whose
+length is bounded before a byte is read.
 """
 
 from __future__ import annotations
