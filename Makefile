@@ -31,7 +31,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # hundred processes that tests start would compile its libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 LOCK   := --require-hashes --only-binary :all: --requirement
-locked  = { $(VENV)/uv/bin/uv pip install --quiet --python $(1)/bin/python $(LOCK) $(2) 2> $(VENV)/uv/log || $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(LOCK) $(2); }
+locked  = { $(VENV)/uv/bin/uv pip install --quiet --python $(1)/bin/python $(LOCK) $(2) 2> $(VENV)/uv/log || $(BIN)/python -m pip --python $(1)/bin/python install --quiet --disable-pip-version-check $(LOCK) $(2); }
 
 # Runs a command inside the environment; what it says is shown only if it fails.
 quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
@@ -140,7 +140,7 @@ docs: dev ## Write docs/algorithms.md, docs/command-line.md and others, and the 
 # Tools in an environment of their own: $(VENV)/NAME from requirements/NAME.txt; why there is none stands in `missing`.
 define environment
 $(VENV)/$(1)/.done: requirements/$(1).txt | $(UV)
-	@$(PYTHON) -m venv $(VENV)/$(1) && rm -f $(VENV)/$(1)/missing
+	@$(PYTHON) -m venv --without-pip $(VENV)/$(1) && rm -f $(VENV)/$(1)/missing
 	@$$(call locked,$(VENV)/$(1),$$<) > $(VENV)/$(1)/log 2>&1 \
 	|| { grep -m1 'No matching distribution' $(VENV)/$(1)/log > $(VENV)/$(1)/missing || { cat $(VENV)/$(1)/log >&2; exit 1; }; }
 	@touch $$@

@@ -28,7 +28,7 @@ SHORTER: dict[str, dict[str, str]] = tomllib.loads(
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_commands_of_a_page_work(name, shell):
-    tried(name, PAGES[name].read_text(encoding="utf-8"), shell, SHORTER.get(name, {}))
+    tried(name, PAGES[name].read_text(encoding="utf-8"), shell, SHORTER.get(name, {}), shared=1)
 
 
 @pytest.mark.slow
@@ -37,8 +37,9 @@ def test_the_commands_of_a_page_work_as_they_stand_there(name, shell):
     tried(name, PAGES[name].read_text(encoding="utf-8"), shell, {})
 
 
-def tried(name: str, page: str, shell, shorter: dict[str, str]) -> None:
-    """Writes the files of a page and runs its commands, some of them made shorter."""
+def tried(name: str, page: str, shell, shorter: dict[str, str], shared: int | None = None) -> None:
+    """Writes the files of a page and runs its commands, some of them made shorter. Then exports
+    and reproduces its results folders, or the first `shared` of them."""
     for long, short in shorter.items():
         assert long in page, f"{name} has no {long!r} any more: mend tests/how_to.toml"
         page = page.replace(long, short)
@@ -51,7 +52,7 @@ def tried(name: str, page: str, shell, shorter: dict[str, str]) -> None:
             shell(text)
             ran += 1
     assert ran, f"{name}: a page that shows how to do something has commands"
-    for number, folder in enumerate(with_runs(shell.folder)):
+    for number, folder in enumerate(with_runs(shell.folder)[:shared]):
         shell(f"aqmlab export {shlex.quote(str(folder))} --out {number}.aqm")
         shell(f"aqmlab reproduce {number}.aqm --most 1")
 
