@@ -176,7 +176,7 @@ typedef struct aqmlab_control_ack {
    */
   uint64_t rate_interval_ns;
   /**
-   * Bytes delivered in this interval.
+   * Bytes delivered in the interval of the delivery-rate sample.
    */
   uint64_t rate_delivered;
   /**

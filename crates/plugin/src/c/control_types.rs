@@ -92,7 +92,7 @@ pub struct ControlAck {
     pub next_send_ns: u64,
     /// Interval of the delivery-rate sample in nanoseconds; 0 without a sample.
     pub rate_interval_ns: u64,
-    /// Bytes delivered in this interval.
+    /// Bytes delivered in the interval of the delivery-rate sample.
     pub rate_delivered: u64,
     /// Bytes delivered in the whole connection when the newest acknowledged segment was sent.
     pub rate_prior_delivered: u64,
