@@ -218,7 +218,7 @@ pub trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
 
     /// An acknowledgement arrived. Called before the transport answers the losses and marks that it
     /// reports (Linux's `in_ack_event`), so that what [`Control::on_congestion`] reads is up to
-    /// date.
+    /// date; only for a control whose flags have [`EcnMode::Dctcp`].
     fn on_report(&mut self, _report: &Report) {}
 
     /// An acknowledgement arrived and its losses and marks have been answered. Called for every

@@ -386,8 +386,10 @@ impl Tracked {
         info.lost = self.tracker.rate.lost - self.lost;
         self.lost = self.tracker.rate.lost;
         let marked = marked.min(info.delivered);
-        let report = Report { flight: snd.flight(), delivered: info.delivered, marked };
-        self.tracker.control.on_report(&report);
+        if self.tracker.flags.ecn == EcnMode::Dctcp {
+            let report = Report { flight: snd.flight(), delivered: info.delivered, marked };
+            self.tracker.control.on_report(&report);
+        }
         let seen =
             Seen { now, rtt, marked, in_flight_before, ca_state: CaState::Open, any_order: false };
         self.ack = Some(self.tracker.sample(snd, &info, seen));

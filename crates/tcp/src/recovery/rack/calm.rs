@@ -4,7 +4,7 @@
 use packet::Instant;
 
 use super::RackSender;
-use crate::congestion::{CaState, Report};
+use crate::congestion::CaState;
 use crate::recovery::rules::Detection;
 use crate::rtt::{Rtt, RttRules};
 use crate::send_state::{Chunk, SendState};
@@ -72,8 +72,6 @@ impl RackSender {
             rules.sample_span(rtt, first);
             (self.tracker.srtt, self.rto) = (rules.srtt(rtt), rules.rto(rtt));
         }
-        let report = Report { flight: snd.flight(), delivered: info.delivered, marked: 0 };
-        self.tracker.control.on_report(&report);
         (self.resent_at, self.retransmission_lost) = (None, false);
         self.timers.reorder = Instant::NEVER;
         let seen = Seen {

@@ -232,6 +232,7 @@ impl RackSender {
             self.probe = TailLossProbe { due: false, end: snd.max.max(chunk.end()), resent };
             // RFC 8985 section 7.3: the retransmission timer starts anew.
             self.timers.rto = self.timeout_from(now);
+            self.timers.probed = Instant::NEVER;
         }
         if let Some(next) = next {
             self.timers.pace = next;
@@ -240,7 +241,7 @@ impl RackSender {
             self.timers.rto = self.timeout_from(now);
         }
         if retransmission_of.is_none() {
-            self.schedule_probe(now);
+            self.schedule_probe_after_data(now);
         }
         snd.active_at = now;
     }

@@ -17,6 +17,9 @@ pub(super) struct Timers {
     pub reorder: Instant,
     /// The next segment may go out.
     pub pace: Instant,
+    /// When the probe's deadline was last computed with several segments in flight; never if it was
+    /// with one. For several segments that are sent at one instant the deadline is one.
+    pub probed: Instant,
 }
 
 /// What a deadline leads to.
@@ -35,7 +38,7 @@ pub(crate) enum Due {
 impl Timers {
     pub fn new() -> Self {
         let never = Instant::NEVER;
-        Timers { rto: never, probe: never, reorder: never, pace: never }
+        Timers { rto: never, probe: never, reorder: never, pace: never, probed: never }
     }
 
     pub fn next(&self) -> Instant {
@@ -90,14 +93,27 @@ impl RackSender {
             self.timers.probe = Instant::NEVER;
             return;
         }
+        self.timers.probed = Instant::NEVER;
         let wait = if self.tracker.srtt == Duration::ZERO {
             Duration::from_secs(1)
         } else if self.tracker.board.len() == 1 {
             self.tracker.srtt * 2 + MAX_ACK_DELAY
         } else {
+            self.timers.probed = now;
             self.tracker.srtt * 2 + PROBE_GRACE
         };
         self.timers.probe = self.settings.wheel.end(now, wait).min(self.timers.rto);
+    }
+
+    /// Schedules the probe after new data was sent.
+    #[inline(always)]
+    pub(super) fn schedule_probe_after_data(&mut self, now: Instant) {
+        let kept = self.timers.probe;
+        let known = self.timers.probed == now && kept != Instant::NEVER;
+        if !known || cfg!(debug_assertions) {
+            self.schedule_probe(now);
+            debug_assert!(!known || self.timers.probe == kept, "one instant, one deadline");
+        }
     }
 
     /// When a retransmission timer that is set now expires.
