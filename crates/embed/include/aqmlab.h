@@ -351,7 +351,8 @@ aqmlab_status aqmlab_dequeue(struct aqmlab_queue *queue,
 /**
  * Writes the time of the discipline's next periodic update to `*at_ns`. AQMLAB_NONE: it has none.
  */
-aqmlab_status aqmlab_next_tick(struct aqmlab_queue *queue, uint64_t *at_ns);
+aqmlab_status aqmlab_next_tick(struct aqmlab_queue *queue,
+                               uint64_t *at_ns);
 
 /**
  * Runs all periodic updates that are due by `now_ns`. aqmlab_enqueue and aqmlab_dequeue also do
