@@ -3,7 +3,7 @@
 
 use packet::{Duration, Instant};
 
-use crate::congestion::{AckSample, CaState, Cause, Control, EcnMode, Report};
+use crate::congestion::{AckSample, CaState, Cause, Control, EcnMode};
 use crate::ecn::{EchoCut, EcnState};
 use crate::recovery::reaction::Reaction;
 use crate::recovery::rules::{Implementation, Rules};
@@ -386,10 +386,7 @@ impl Tracked {
         info.lost = self.tracker.rate.lost - self.lost;
         self.lost = self.tracker.rate.lost;
         let marked = marked.min(info.delivered);
-        if self.tracker.flags.ecn == EcnMode::Dctcp {
-            let report = Report { flight: snd.flight(), delivered: info.delivered, marked };
-            self.tracker.control.on_report(&report);
-        }
+        self.tracker.report_marks(snd, info.delivered, marked);
         let seen =
             Seen { now, rtt, marked, in_flight_before, ca_state: CaState::Open, any_order: false };
         self.ack = Some(self.tracker.sample(snd, &info, seen));

@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 use super::Tracker;
 use super::rate::{Newest, Rate};
 use super::scoreboard::Record;
-use crate::congestion::{AckSample, CaState};
+use crate::congestion::{AckSample, CaState, EcnMode, Report};
 use crate::segment::{Flags, Segment};
 use crate::send_state::SendState;
 
@@ -74,6 +74,15 @@ impl AckInfo {
 }
 
 impl Tracker {
+    /// Reports to a control that reads marks in the manner of DCTCP what an acknowledgement shows:
+    /// bytes delivered, and the marked ones among them.
+    #[inline]
+    pub fn report_marks(&mut self, snd: &SendState, delivered: u64, marked: u64) {
+        if self.flags.ecn == EcnMode::Dctcp {
+            self.control.on_report(&Report { flight: snd.flight(), delivered, marked });
+        }
+    }
+
     /// Takes the segments that the cumulative acknowledgement `ack` covers. `answers_earlier`:
     /// whether the acknowledgement is known to answer a segment sent before the given instant.
     #[inline(always)]

@@ -4,7 +4,7 @@ use packet::{Duration, Instant};
 
 use super::RackSender;
 use crate::clock::{HostClock, Moment, Phase};
-use crate::congestion::{AckSample, EcnMode, Report};
+use crate::congestion::AckSample;
 use crate::ecn::EchoReader;
 use crate::recovery::rules::Detection;
 use crate::rtt::{Rtt, RttRules};
@@ -73,10 +73,7 @@ impl RackSender {
         let rtt = self.measure(cx, segment, &info);
         let mut outcome = Outcome::default();
         let marked = cx.ecn.marked_bytes(segment, info.delivered, cx.snd.mss(), false);
-        if self.tracker.flags.ecn == EcnMode::Dctcp {
-            let flight = cx.snd.flight();
-            self.tracker.control.on_report(&Report { flight, delivered: info.delivered, marked });
-        }
+        self.tracker.report_marks(cx.snd, info.delivered, marked);
         let echoes = cx.ecn.echoes(segment, marked);
         if echoes {
             self.forbid_restoring();
