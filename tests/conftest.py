@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import hypothesis
 import pytest
 
 import wheel
@@ -21,6 +22,10 @@ from aqmlab.experiment.experiment import load
 from aqmlab.experiment.plan import Plan
 
 HERE = Path(__file__).parent
+
+# No test fails because the machine is slow: a first example may import a library.
+hypothesis.settings.register_profile("aqmlab", deadline=None)
+hypothesis.settings.load_profile("aqmlab")
 
 
 LONGEST = (
