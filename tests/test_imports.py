@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,3 +173,13 @@ def test_the_version_is_there_without_being_loaded_first(real_core):
     assert "__version__" in aqmlab.__all__
     with pytest.raises(AttributeError, match="nonsense"):
         aqmlab.nonsense  # noqa: B018
+
+
+def test_the_room_of_inference_loads_nothing_of_its_extra():
+    """Or `aqmlab infer` without the extra would end in an internal error and not in a sentence."""
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(('scipy', 'sklearn', 'SALib')));"
+        "import aqmlab.infer.command"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)

@@ -67,7 +67,7 @@ def carry_out(
 
 def check_installed() -> None:
     """Refuses to go on without the optional packages for emulators and Sobol' indices."""
-    for module, package in (("sklearn", "scikit-learn"), ("SALib", "SALib")):
+    for module, package in (("sklearn", "scikit-learn"), ("SALib", "SALib"), ("scipy", "scipy")):
         if importlib.util.find_spec(module) is None:
             raise AqmlabError(
                 f"aqmlab infer needs the package {package}: pip install 'aqmlab[infer]'"

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import norm
 
 from . import sampling
 from .implausibility import CUT
@@ -87,6 +86,8 @@ def bar(count: int) -> float:
     contains a target beyond the bar. With probability 1 - `ERROR` (Bonferroni) no target is, and
     then no set of any size is called impossible by chance.
     """
+    from scipy.stats import norm
+
     return max(CUT, float(norm.isf(ERROR / 2 / max(count, 1))))
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-from scipy.optimize import differential_evolution
 
 from . import conflicts
 from .waves import History, Simulator
@@ -33,6 +32,8 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
     minimises the largest distance from any target, in standard deviations of the published noise
     and the seeds. The emulators are not fitted again with these points.
     """
+    from scipy.optimize import differential_evolution
+
     cut = conflicts.bar(len(history.targets))
     if not count or met(history, cut):
         return history

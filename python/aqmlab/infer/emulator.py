@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import digamma
 
 Process = Any
 """A fitted `GaussianProcessRegressor` of scikit-learn, which carries no types."""
@@ -130,6 +129,8 @@ class Spread:
 
     def __init__(self, points: np.ndarray, runs: np.ndarray, features: Features) -> None:
         """`runs`: points × seeds × outputs."""
+        from scipy.special import digamma
+
         freedom = runs.shape[1] - 1
         if freedom < 1:
             raise ValueError("the spread between seeds needs two seeds")

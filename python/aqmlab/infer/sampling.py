@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.stats import qmc
 
 Score = Callable[[np.ndarray], np.ndarray]
 """A function that gives one number for every point (row)."""
@@ -28,6 +27,8 @@ reached."""
 def filling(count: int, dimensions: int, seed: int) -> np.ndarray:
     """Space-filling points: of four optimised Latin hypercubes the one with the largest least
     distance between points."""
+    from scipy.stats import qmc
+
     rng = np.random.default_rng(seed)
     trials = [
         qmc.LatinHypercube(dimensions, rng=rng, optimization="random-cd").random(count)
@@ -38,6 +39,8 @@ def filling(count: int, dimensions: int, seed: int) -> np.ndarray:
 
 def uniform(count: int, dimensions: int, seed: int) -> np.ndarray:
     """Scrambled Sobol' points of the whole cube, which are more even than random points."""
+    from scipy.stats import qmc
+
     power = int(np.ceil(np.log2(max(count, 2))))
     return qmc.Sobol(dimensions, rng=np.random.default_rng(seed)).random_base2(power)[:count]
 
