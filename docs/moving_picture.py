@@ -42,8 +42,9 @@ def write(folder: Path) -> int:
         duration=[FRAME_MS] * (len(drawn) - 1) + [LAST_MS],
         loop=0,
         lossless=True,
-        quality=50,
-        method=4,
+        quality=100,  # the most effort: all of it is lossless
+        method=6,
+        minimize_size=True,
     )
     return FILE.stat().st_size
 
