@@ -15,8 +15,8 @@ from xml.etree import ElementTree as ET
 
 SVG: Final = "http://www.w3.org/2000/svg"
 LINK: Final = "http://www.w3.org/1999/xlink"
-TOLERANCE: Final = 0.3
-"""Largest distance of an omitted point from the drawn line, in points of the drawing: four tenths
+TOLERANCE: Final = 0.1
+"""Largest distance of an omitted point from the drawn line, in points of the drawing: an eighth
 of a pixel of CSS."""
 SMALL: Final = 30.0
 """Shapes within this many points of their origin (markers) keep two decimals."""

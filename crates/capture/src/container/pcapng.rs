@@ -169,3 +169,17 @@ fn option(order: Order, mut options: &[u8], wanted: u16) -> Option<&[u8]> {
 fn damaged<'a>() -> Next<'a> {
     Next::Damaged("no block that makes sense".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_read_up_to_the_year_2116_and_limited_beyond() {
+        let clock = Interface { link: 1, snap: 0, ticks: 1_000_000, offset_s: 0 };
+        let micros = |s: u64| clock.nanos(s * 1_000_000);
+        // 2050-01-01, and 300 years after 1970.
+        assert_eq!(micros(2_524_608_000), 2_524_608_000_000_000_000);
+        assert_eq!(micros(9_467_280_000), MOST_NS);
+    }
+}
