@@ -386,3 +386,14 @@ fn after_enough_reordering_the_window_grows_on_reports_too() {
         assert_eq!(snd.win.cwnd - before, grown, "{highest}");
     }
 }
+
+#[test]
+fn after_a_probe_no_other_is_scheduled_at_the_instant_of_an_acknowledgement() {
+    // RFC 8985 section 7.2: one probe at a time, even if a deadline was computed at this instant.
+    let (mut rack, mut snd) = ten_out(Detection::Rack);
+    rack.tracker.srtt = Duration::from_millis(50);
+    rack.restart_timers(ms(100));
+    rack.probe.due = true;
+    send_up_to(&mut rack, &mut snd, 1_101, ms(100));
+    assert_eq!((rack.probe.end, rack.timers.probe), (1_101, Instant::NEVER));
+}
