@@ -1,4 +1,5 @@
-//! The AQM algorithm's interface, and the shell that carries out its verdicts.
+//! The interface of AQM algorithms, and [`Judged`], which wraps an algorithm and carries out its
+//! verdicts.
 
 use packet::{Backlog, DropReason, Ecn, Instant, Packet, Rng};
 
@@ -9,7 +10,7 @@ use crate::{Admission, BufferLimit, Gate, Idle};
 pub enum Verdict {
     /// The packet may join the queue.
     Pass,
-    /// A congestion signal. The shell marks the packet if ECN is on and the packet is ECN-capable,
+    /// A congestion signal: the queue marks the packet if ECN is on and the packet is ECN-capable,
     /// and drops it otherwise.
     Signal(DropReason),
     /// The packet is dropped, whatever its ECN field says.
@@ -28,7 +29,8 @@ pub enum LimitOrder {
 }
 
 /// An AQM algorithm. It decides on an arriving packet by the packet's size and flow and by the
-/// backlog, and never holds a packet. Its shell carries out the decision: a mark or a drop.
+/// backlog, and never holds a packet. The queue that calls it carries out the decision: a mark or a
+/// drop.
 ///
 /// Every method has a default; drop-tail needs none of them.
 pub trait Aqm: Send {
@@ -94,11 +96,11 @@ pub trait Aqm: Send {
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// An AQM algorithm with its buffer limit and its ECN switch: the shell that makes a [`Gate`] of an
-/// [`Aqm`].
+/// An AQM algorithm with its buffer limit and its ECN switch. It makes a [`Gate`] of an [`Aqm`]: it
+/// turns a signal at arrival into a mark or a drop.
 ///
-/// Here a signal at arrival becomes a mark or a drop. Disciplines that decide elsewhere do this in
-/// a shell of their own (`shells/`), never in the algorithm.
+/// Disciplines that decide elsewhere than at arrival do this in queues of their own (`shells/`),
+/// never in the algorithm.
 pub struct Judged<A> {
     judge: A,
     limit: BufferLimit,

@@ -14,8 +14,8 @@ use pyo3::prelude::*;
 use crate::discipline::{sentence, written};
 pub use seen::{Ack, CongestionWindow, LostSegment};
 
-/// Makes the Python objects of a congestion control by calling `make`; `explain` turns their
-/// exceptions into sentences.
+/// Makes the Python objects of a congestion control by calling `make`; `explain` turns an exception
+/// that they raise into a sentence for the user.
 pub struct ControlMaker {
     make: Py<PyAny>,
     explain: Py<PyAny>,

@@ -19,8 +19,8 @@ use pyo3::types::PyDict;
 pub use roles::{OwnHolder, OwnJudge};
 pub use seen::{Packet, Queue};
 
-/// Makes the Python objects of a discipline by calling `make`; `explain` turns their exceptions
-/// into sentences.
+/// Makes the Python objects of a discipline by calling `make`; `explain` turns an exception that
+/// they raise into a sentence for the user.
 pub struct Maker {
     name: &'static str,
     make: Py<PyAny>,

@@ -265,7 +265,7 @@ fn fail(why: &str) -> PyResult<()> {
 /// File names and texts of the interfaces for disciplines and congestion controls in C and Rust.
 #[pyfunction]
 fn interfaces() -> [(&'static str, String); 4] {
-    // In a user's project the other Rust file is named aqmlab_plugin.rs.
+    // A user's project has the types of disciplines (`types.rs` here) in aqmlab_plugin.rs.
     let control = plugin::RUST_CONTROL_INTERFACE.replace("super::types", "super::aqmlab_plugin");
     [
         ("aqmlab_plugin.h", plugin::C_HEADER.to_owned()),

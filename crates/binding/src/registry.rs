@@ -89,8 +89,10 @@ impl Registry {
         Registry::default()
     }
 
-    /// Adds a discipline in Python. `make(values, bits_per_s, header_bytes)` returns the object of
-    /// one queue, `explain(exception)` a sentence. Raises ScenarioError with one sentence.
+    /// Adds a discipline that is written in Python. `make(values, bits_per_s, header_bytes)`
+    /// returns the Python object of one queue; `explain(exception)` returns a sentence on an
+    /// exception that the discipline's code raised. Raises ScenarioError if the discipline cannot
+    /// be added.
     fn add_python(
         &self,
         description_json: &str,
@@ -116,10 +118,10 @@ impl Registry {
         })
     }
 
-    /// Adds a congestion control that is written in Python. `make(values)` returns its object for
-    /// one connection, given the parameter values; `explain(exception)` returns a sentence on an
-    /// exception of its code. Raises ScenarioError with one sentence if the control cannot be
-    /// added.
+    /// Adds a congestion control that is written in Python. `make(values)` returns the Python
+    /// object for one connection, given the parameter values; `explain(exception)` returns a
+    /// sentence on an exception that the control's code raised. Raises ScenarioError if the control
+    /// cannot be added.
     fn add_python_control(
         &self,
         description_json: &str,
@@ -134,9 +136,9 @@ impl Registry {
         })
     }
 
-    /// Adds the discipline or congestion control of a shared library. Raises ScenarioError with one
-    /// sentence. The interpreter lock is released meanwhile, because the library's initialization
-    /// may never return.
+    /// Adds the discipline or congestion control of a shared library. Raises ScenarioError if it
+    /// cannot be added. The interpreter lock is released meanwhile, because the library's
+    /// initialization may never return.
     fn add_library(&self, py: Python<'_>, path: PathBuf) -> PyResult<&'static str> {
         guarded(|| match py.detach(|| control::library::load(&path, &self.pulse)) {
             Ok(None) => self.add(py.detach(|| library::load(&path, &self.pulse))),

@@ -29,8 +29,9 @@ pub struct Seen {
     pub udp_bytes: u64,
     pub quic_bytes: u64,
     pub other_bytes: u64,
-    /// Packets with an earlier time than one before them, and the longest step back, ns.
+    /// Number of packets with an earlier timestamp than some packet before them.
     pub backwards: u64,
+    /// Largest difference between such a packet's timestamp and the latest one before it, ns.
     pub backwards_ns: i64,
     /// Times without any packet: when each began and how long it lasted, microseconds.
     pub gaps: Vec<[u64; 2]>,
@@ -81,8 +82,9 @@ pub struct Connections {
     pub code_points: [u64; 4],
     /// Packets that came twice within a millisecond; each of them counts once.
     pub copies: u64,
-    /// Connections that lack bytes of their sequence space, and the number of these bytes.
+    /// Number of connections that lack bytes of their sequence space.
     pub missing: u64,
+    /// Number of bytes of sequence space that these connections lack.
     pub missed_bytes: u64,
     /// Payload of all openers and of all acceptors, bytes.
     pub bytes: [u64; 2],

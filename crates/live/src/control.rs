@@ -33,7 +33,8 @@ pub struct Announcement {
     pub group: u16,
     /// Number of the source that opens the flow, counted over all groups as in the simulator.
     pub source: u32,
-    /// Round-trip propagation time, drawn by the opener.
+    /// Round-trip propagation time of the flow, which the program that opens the flow has drawn
+    /// from the scenario's distribution.
     pub round_trip: Duration,
 }
 

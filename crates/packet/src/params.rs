@@ -36,8 +36,9 @@ pub enum Value {
     Real(f64),
     /// Value of a [`Kind::Choice`] or [`Kind::Variant`].
     Choice(&'static str),
-    /// Value of a [`Kind::Distribution`] or [`Kind::File`]: index of what the user wrote, see
-    /// [`Params::distribution`] and [`Params::content`].
+    /// Value of a [`Kind::Distribution`] or [`Kind::File`]: an index into the list of texts and
+    /// tables that [`Params`] keeps as the user wrote them (read by [`Params::distribution`] and
+    /// [`Params::content`]).
     Written(u16),
 }
 

@@ -44,10 +44,10 @@ impl Unit {
         }
     }
 
-    /// The largest magnitude of such a quantity in base units, however it is written; a field's own
-    /// range may be narrower. Times: 10^9 s (31.7 years), an eighteenth of what the 64-bit clock of
-    /// nanoseconds holds. Rates: 10^15 bit/s, at which a byte takes 8 millionths of a nanosecond.
-    /// Counts: whole numbers that a 64-bit float holds exactly.
+    /// The largest magnitude that a quantity of this kind may have, in base units, however it is
+    /// written; the range of a parameter may be narrower. Times: 10^9 s (31.7 years), an eighteenth
+    /// of what the 64-bit clock of nanoseconds holds. Rates: 10^15 bit/s, at which a byte takes 8
+    /// millionths of a nanosecond. Counts: whole numbers that a 64-bit float holds exactly.
     pub const fn most(self) -> f64 {
         match self {
             Unit::None => f64::MAX,
@@ -67,12 +67,13 @@ impl Unit {
         }
     }
 
-    /// Whether such a quantity may be a bare number; times and rates need their unit.
+    /// Whether a quantity of this kind may be a bare number; times and rates need their unit.
     pub const fn may_be_bare(self) -> bool {
         matches!(self, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count)
     }
 
-    /// The units in which such a quantity may be written; an empty name stands for a bare number.
+    /// The units in which a quantity of this kind may be written; an empty name stands for a bare
+    /// number.
     pub fn written(self) -> impl Iterator<Item = &'static str> {
         let fits = move |kind| kind == self || (kind == Unit::None && self.may_be_bare());
         UNITS.iter().filter(move |(_, kind, _)| fits(*kind)).map(|(name, ..)| *name)
@@ -84,7 +85,7 @@ impl Unit {
         [None, Packets, Bytes, Time, Rate, Count].into_iter().find(|unit| unit.name() == name)
     }
 
-    /// An example of how such a quantity is written.
+    /// An example of how a quantity of this kind is written.
     pub const fn example(self) -> &'static str {
         match self {
             Unit::None => "0.1 or \"1/512\"",

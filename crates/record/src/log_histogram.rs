@@ -1,7 +1,7 @@
 //! A histogram of times with logarithmic bins: quantiles in bounded memory.
 
 /// A histogram of times. Every doubling has 2^BITS bins, so a bin is at most 2^-BITS of its lower
-/// edge wide and its middle is within half of that (by default 0.8 %) of every value in it. The
+/// edge wide and its midpoint is within half of that (by default 0.8 %) of every value in it. The
 /// unit is 2^UNIT ns: times below 2^BITS units are resolved to one unit (by default, below 65 µs,
 /// to 1 µs). It takes four bytes for each bin up to the longest time: by default 256 bytes for each
 /// doubling from 1 µs on.
@@ -88,18 +88,18 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         self.none == 0 && self.last == 0
     }
 
-    /// The longest time, in ns; 0 without any.
+    /// The longest time that was added, in ns; 0 if none was.
     pub fn longest_ns(&self) -> u64 {
         self.longest
     }
 
-    /// The longest time, in seconds; 0 without any.
+    /// The longest time that was added, in seconds; 0 if none was.
     pub fn longest_s(&self) -> f64 {
         self.longest as f64 / 1e9
     }
 
-    /// The middle of the bin in which the quantile `p` lies (see [`quantile`](crate::quantile)),
-    /// in seconds; 0 without any time.
+    /// The midpoint of the bin that holds the quantile `p` (see [`quantile`](crate::quantile)) of
+    /// the times, in seconds; 0 if no time was added.
     pub fn quantile_s(&self, p: f64) -> f64 {
         self.ranked_ns(crate::quantile::rank(self.count(), p)) / 1e9
     }
@@ -120,7 +120,8 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         })
     }
 
-    /// The middle of the bin of the `rank`-th shortest time, from 1, in ns; 0 if there are fewer.
+    /// The midpoint, in ns, of the bin of the `rank`-th shortest time, counted from 1; 0 if there
+    /// are fewer times.
     pub fn ranked_ns(&self, rank: u64) -> f64 {
         let mut seen = 0;
         let holds_it = self.middles_f64().find(|&(_, n)| {
@@ -130,8 +131,8 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         holds_it.map_or(0.0, |(middle, _)| middle)
     }
 
-    /// The mean of the shortest `share` of the times, each the middle of its bin, in seconds; not a
-    /// number if there is none.
+    /// The mean of the shortest `share` of the times, in seconds, where the midpoint of a time's
+    /// bin stands for the time; NaN if this share holds no time.
     pub fn trimmed_mean_s(&self, share: f64) -> f64 {
         let kept = (self.count() as f64 * share) as u64;
         let (mut left, mut sum) = (kept, 0.0);
@@ -163,13 +164,13 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         (first << UNIT, width << UNIT)
     }
 
-    /// The middle of a bin, ns; exact for a bin of one nanosecond.
+    /// The midpoint of a bin, ns; exact for a bin of one nanosecond.
     fn middle_ns(bin: usize) -> u64 {
         let (first, width) = Self::edges(bin);
         first + width / 2
     }
 
-    /// The middle of the bin of times shorter than a unit, ns.
+    /// The midpoint of the bin of times shorter than a unit, ns.
     const MIDDLE_OF_NONE: u64 = (1 << UNIT) / 2;
 
     /// Every bin of at least a unit that is not empty, and the number of times in it.
@@ -189,15 +190,16 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         none.into_iter().chain(self.filled().map(move |(bin, n)| (longest(bin), n)))
     }
 
-    /// For every bin that is not empty: its middle, in ns and at most the longest time, and the
-    /// number of times in it.
+    /// For every bin that is not empty: the bin's midpoint in ns, or the longest time added so far
+    /// if that is shorter; and the number of times in the bin.
     pub fn middles(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         let none = (self.none > 0).then_some((Self::MIDDLE_OF_NONE, self.none));
         let all = none.into_iter().chain(self.filled().map(|(bin, n)| (Self::middle_ns(bin), n)));
         all.map(|(middle, n)| (middle.min(self.longest), n))
     }
 
-    /// As [`LogHistogram::middles`], but a middle may exceed the longest time.
+    /// The midpoints (ns) and counts of [`LogHistogram::middles`], but a midpoint may exceed the
+    /// longest time added.
     fn middles_f64(&self) -> impl Iterator<Item = (f64, u32)> + '_ {
         let none = (self.none > 0).then_some((Self::MIDDLE_OF_NONE as f64, self.none));
         none.into_iter().chain(self.filled().map(|(bin, n)| (Self::middle_ns(bin) as f64, n)))

@@ -203,7 +203,7 @@ mod tests {
         assert!(groups.get("b").is_none() && of.number("p50_s") == 0.04);
     }
 
-    /// The middle of a bin may lie below all times in it.
+    /// The midpoint of a bin may lie below all times in it.
     #[test]
     fn no_quantile_is_below_the_shortest_sample() {
         let sample = Duration::from_micros(50_190);

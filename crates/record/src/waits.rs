@@ -3,8 +3,8 @@
 
 use crate::log_histogram::LogHistogram;
 
-/// A histogram with bins of 1/64 of their lower edge from 64 ns on, and of 1 ns below: the middle
-/// of a bin is within 0.8 % of all that fell into it.
+/// A histogram whose bins are 1/64 of their lower edge wide from 64 ns on, and 1 ns wide below: the
+/// midpoint of a bin is within 0.8 % of every time in it.
 type Histogram = LogHistogram<6, 0>;
 
 /// Times of one kind: their distribution, and their exact mean and maximum.

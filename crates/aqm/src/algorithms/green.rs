@@ -2,8 +2,8 @@
 //! Internet*, ICC 2002).
 //!
 //! The idea in five lines. GREEN controls the rate, not the queue: where packets arrive faster
-//! than a target a little below the line's rate, the probability P of a signal grows by a step at
-//! each update, and where they arrive slower it falls by one. The rate of arrivals is an
+//! than a target a little below the line's rate, the probability P of a signal grows by `delta_P`
+//! at each update, and where they arrive slower it falls by `delta_P`. The rate of arrivals is an
 //! exponential average over time. The line stays just short of full and the queue nearly empty; P
 //! finds its value without a parameter that depends on the load. Dropped arrivals count in the
 //! rate too: if senders do not slow down, P goes to 1 and the line idles.

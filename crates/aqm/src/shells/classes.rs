@@ -33,7 +33,8 @@ impl Waiting {
     }
 }
 
-/// An algorithm that decides on arriving packets and knows their classes. Its shell marks or drops.
+/// An algorithm that decides on arriving packets and knows their classes. The queue that calls it
+/// marks or drops the packets.
 pub(crate) trait ClassJudge: Send {
     /// The class of an arriving packet, below [`CLASSES`]; called once per packet.
     fn class_of(&mut self, packet: &Packet, now: Instant) -> usize;

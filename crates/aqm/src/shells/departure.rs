@@ -6,8 +6,8 @@ use super::bypass::Bypass;
 use super::pool::{Pool, Queue};
 use crate::{BufferLimit, Cx, Discipline, Verdict};
 
-/// An AQM algorithm that decides on packets taken from the head of one queue. Its shell marks or
-/// drops.
+/// An AQM algorithm that decides on packets taken from the head of one queue. The queue that calls
+/// it marks or drops them.
 pub(crate) trait AtDeparture: Send {
     /// Decides on `packet`, just taken from the head; `left` is the backlog behind it.
     fn on_departure(

@@ -30,14 +30,14 @@ pub(crate) trait Watcher: Aqm {
 /// The queue, which records the arrival time of each packet itself.
 pub(crate) struct Watched<A> {
     shell: Judged<A>,
-    /// Whether marks at departure are allowed; the shell has its own switch for marks at arrival.
+    /// Whether marks at departure are allowed; `shell` has its own switch for marks at arrival.
     ecn: bool,
     packets: VecDeque<(Packet, Instant)>,
     backlog: Backlog,
 }
 
 impl<A: Watcher> Watched<A> {
-    /// An empty queue behind `shell`.
+    /// An empty queue, whose arrivals `shell` admits, marks or drops.
     pub(crate) const fn new(shell: Judged<A>, ecn: bool) -> Self {
         Watched { shell, ecn, packets: VecDeque::new(), backlog: Backlog { packets: 0, bytes: 0 } }
     }

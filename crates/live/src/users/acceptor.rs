@@ -1,5 +1,6 @@
-//! Accepted ends of connections, opened by applications of the other side: a server program that
-//! replies as the partner program announces. It acts as the servers of `sim` do.
+//! The accepting ends of connections that applications on the other side of the link open. For each
+//! connection, the program on that side announces when and how much the server replies; the server
+//! here writes these replies, as the servers in the simulator (crate `sim`) do.
 
 use std::collections::VecDeque;
 use std::io;

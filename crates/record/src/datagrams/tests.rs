@@ -99,7 +99,7 @@ fn a_lone_stream_keeps_its_delays() {
     assert_eq!(format!("{:?}", first.columns), format!("{:?}", second.columns));
 }
 
-/// With bins, the variation of a delay is the middle of its bin less the exact least delay.
+/// With bins, the variation of a delay is the midpoint of its bin less the exact least delay.
 #[test]
 fn a_lone_bounded_stream_varies_above_its_exact_least() {
     let window = Window { from: at(0), to: at(1_000_000) };

@@ -60,9 +60,9 @@ impl Meter {
         self.backlog = backlog;
     }
 
-    /// Limits the areas under the queue to the measured interval, as far as its ends come before
-    /// `now`: the part before its beginning is subtracted, and the part up to its end is taken as
-    /// the result.
+    /// Updates the areas under the queue's length within the measured interval. If that interval
+    /// has begun before `now`, the area up to its beginning is subtracted; if it has ended before
+    /// `now`, the area up to its end is added. The sum is the area within the interval.
     #[cold]
     pub(super) fn cross_edges(&mut self, now: Instant) {
         let (window, measured) = (self.settings.window, &mut self.measured);

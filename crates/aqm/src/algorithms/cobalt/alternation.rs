@@ -66,7 +66,7 @@ pub(crate) struct Alternation {
     /// so that a queue's first signal waits for no interval.
     inverse_root: u32,
     dropping: bool,
-    /// Whether the last visit came later than even the next signal was planned.
+    /// Whether the last decision was made after the time at which the next signal was due.
     late: bool,
     /// Time at which the next signal is due; before a series, the timer of its first signal.
     drop_next: Instant,
@@ -175,9 +175,10 @@ impl Alternation {
         false
     }
 
-    /// Completes a visit; `dropped` is whether the packet was dropped, or kept only because it is
-    /// the last. With a count of zero the clock follows the time. A clock that is behind catches up
-    /// by drops only; a packet that is not dropped sets it to `now`.
+    /// Completes a decision; `dropped` is whether the packet was dropped, or kept only because it
+    /// is the last. With a count of zero, `drop_next` is set to an interval after `now`. If it lies
+    /// in the past, only drops advance it step by step; a packet that is not dropped sets it to
+    /// `now`.
     #[inline]
     pub fn settle(&mut self, numbers: &Numbers, dropped: bool, now: Instant) {
         if self.count == 0 {
@@ -239,8 +240,8 @@ mod tests {
         at.nanos() as f64 / 1e6
     }
 
-    /// Visits a packet that stayed `sojourn` ms, at `at` ms, and drops it if it is signalled.
-    /// Returns whether it was.
+    /// Decides at `at` ms on a packet that stayed `sojourn` ms, and drops it if it is signalled.
+    /// Returns whether it was signalled.
     fn visit(law: &mut Alternation, at: u64, sojourn: u64) -> bool {
         let mut rng = Rng::named(1, "alternation");
         let visit = law.visit(&numbers(), MS * sojourn, 0, ms(at), &mut rng);
@@ -314,13 +315,13 @@ mod tests {
         assert!(!visit(&mut law, 300, 20));
         assert_eq!((law.dropping(), law.count(), law.drop_next), (true, 1, ms(300)));
         assert!(visit(&mut law, 301, 20));
-        // As in sch_cake, a visit is late only if it is after `drop_next`, not at it.
+        // As in sch_cake, a dequeue is late only if it is after `drop_next`, not at it.
         let mut law = Alternation { drop_next: ms(300), ..Alternation::new() };
         assert!(!visit(&mut law, 300, 20));
         assert_eq!((law.count(), law.drop_next), (1, ms(400)));
     }
 
-    /// Visits a packet that stayed 20 ms, at 500 ms, with a clock that is far behind.
+    /// Decides at 500 ms on a packet that stayed 20 ms, with `drop_next` 400 ms in the past.
     fn catch_up(p_drop: f64, dropped: bool) -> (Visit, Instant) {
         let mut law = Alternation {
             count: 1,
