@@ -6,11 +6,12 @@ use packet::{Backlog, Event, Instant, Packet, Rng, TcpHeader};
 
 use crate::{Admission, Gate};
 
-/// The context of a call: the time, the queue's random stream, and the receiver of events.
+/// The context of a call: the time, the queue's stream of random numbers, and the receiver of
+/// events.
 pub struct Cx<'a> {
     /// The time of the call.
     pub now: Instant,
-    /// The queue's own random stream.
+    /// The queue's own stream of random numbers.
     pub rng: &'a mut Rng,
     /// Receives the events of packets (queued, marked, dropped), in order.
     pub out: &'a mut dyn FnMut(Event),

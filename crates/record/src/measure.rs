@@ -50,7 +50,7 @@ pub(crate) const BITS_PER_S: Unit = Unit::of("bit/s").shown("Mbit/s", 1e-6).digi
 /// The description of a measure, which needs no run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Description {
-    /// Name of the measure in a summary, after the prefix of its place there.
+    /// Name of the measure in a summary, without its prefix (such as `copies.<port>.`).
     pub name: &'static str,
     /// Label in tables and figures, worded as in the middle of a sentence.
     pub title: &'static str,
@@ -195,17 +195,17 @@ impl Summary {
     }
 }
 
-/// A measure, and the places in summaries at which it stands.
+/// A measure, and the prefixes with which its name occurs in summaries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// Prefixes of the measure's name in a summary; the first is the usual place.
+    /// Prefixes of the measure's name in a summary, the usual one first.
     pub places: Vec<&'static str>,
     /// Name, unit and meaning of the measure.
     pub about: Description,
 }
 
-/// The measures of a table. All stand at `places`; those given by traffic group stand at `groups`
-/// too.
+/// The measures of a table, each with the prefixes `places`; those that are also given by traffic
+/// group have the prefix `groups` too.
 pub fn list<R: ?Sized>(
     places: &[&'static str],
     groups: &'static str,

@@ -139,7 +139,8 @@ fn section(structural: &[[&str; 4]], table: &[Field]) -> Json {
     structural.chain(table.iter().map(field)).collect()
 }
 
-/// A measure. Its `name` is its first place in a summary; its other places are in `also`.
+/// A measure's entry of the catalogue. `name` is the measure's name in a summary with its usual
+/// prefix, such as `tcp_rtt_`; `also` lists the measure's name with every other prefix.
 fn measure(listed: &Listed) -> Json {
     let Description { name, title, unit, meaning, whole_run, .. } = listed.about;
     let mut names = listed.places.iter().map(|place| format!("{place}{name}"));

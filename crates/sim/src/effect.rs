@@ -12,8 +12,8 @@
 //!
 //! An effect before or behind the line is an element of its own on a packet's route
 //! ([`Port::Effect`](crate::port::Port)), which packets reach in the order of time with either
-//! engine. Each effect has its own random stream, so that adding one does not change the draws of
-//! another. Links without effects have no such element, at no cost.
+//! engine. Each effect has its own stream of random numbers, so that adding one does not change the
+//! draws of another. Links without effects have no such element, at no cost.
 
 mod corrupt;
 mod delay;
@@ -96,8 +96,8 @@ pub struct Given<'a> {
     pub tables: &'a BTreeMap<&'static str, Timed>,
     /// Nominal rate of the line.
     pub rate: Rate,
-    /// The random stream of an effect on the line. An effect on packets is given its stream with
-    /// each packet instead.
+    /// The stream of random numbers for an effect on the line. An effect on packets gets its stream
+    /// with each packet instead.
     pub rng: Rng,
 }
 

@@ -142,7 +142,7 @@ pub struct StartAfter {
 /// A group of users or flows.
 #[derive(Clone, Debug)]
 pub struct Traffic {
-    /// Name of the group, and of its random streams.
+    /// Name of the group, with which the names of its streams of random numbers begin.
     pub name: String,
     /// The application.
     pub entry: &'static traffic::Entry,

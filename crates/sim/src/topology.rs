@@ -129,7 +129,7 @@ impl Machines {
     }
 }
 
-/// Names of the random streams from which the boot instants of a side's machines are drawn.
+/// Names of the streams of random numbers that give the boot instants of a side's machines.
 const CLIENTS: &str = "clock.clients";
 const SERVERS: &str = "clock.servers";
 

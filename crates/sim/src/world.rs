@@ -77,7 +77,7 @@ const MANY: u32 = 16;
 
 /// A group of users or senders that share their settings.
 pub struct Group {
-    /// Name of the group, and of its random streams.
+    /// Name of the group, with which the names of its streams of random numbers begin.
     pub name: String,
     /// Side of the links on which the users or senders are.
     pub side: Side,

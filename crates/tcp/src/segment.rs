@@ -84,24 +84,25 @@ enum Kind {
 pub struct SackBlocks {
     len: u8,
     kind: Kind,
-    /// The segment's receive window ([`Segment::window`]), stored here where there is room.
+    /// The segment's receive window ([`Segment::window`]); in a QUIC packet the delay of its ACK
+    /// frame, in units of the wire.
     window: u16,
     blocks: [(u32, u32); 3],
 }
 
 impl SackBlocks {
-    /// No block.
+    /// No SACK block, and no receive window.
     pub const NONE: SackBlocks =
         SackBlocks { len: 0, kind: Kind::Blocks, window: 0, blocks: [(0, 0); 3] };
 
-    /// Adds the block `start..end` (offsets above `ack`); ignored when three are there.
+    /// Adds the SACK block `start..end` (offsets above `ack`), unless there are three already.
     pub fn push(&mut self, start: u32, end: u32) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = (start, end);
             self.len += 1;
         }
     }
-    /// Removes all blocks, and the window of a segment that was stored here before.
+    /// Removes all SACK blocks, and the receive window that is stored next to them.
     pub fn clear(&mut self) {
         (self.len, self.kind, self.window) = (0, Kind::Blocks, 0);
     }
@@ -126,27 +127,27 @@ impl SackBlocks {
     pub(crate) fn wire_bytes(&self, most: u8) -> u32 {
         if self.len == 0 { 0 } else { 4 + 8 * u32::from(self.len.min(most)) }
     }
-    /// Number of blocks, including a report of a duplicate.
+    /// Number of SACK blocks, including a report of a duplicate.
     pub(crate) fn count(&self) -> u8 {
         self.len + u8::from(self.has_duplicate())
     }
-    /// Removes the oldest block.
+    /// Removes the oldest SACK block.
     pub(crate) fn pop(&mut self) {
         self.len = self.len.saturating_sub(1);
     }
-    /// Index of the block that the AccECN option replaces in a segment with timestamps.
+    /// Index of the SACK block that the AccECN option replaces in a segment with timestamps.
     fn beside_option(&self) -> usize {
         2 - usize::from(self.has_duplicate())
     }
-    /// Whether there is a block or a duplicate.
+    /// Whether there is a SACK block or a report of a duplicate.
     pub(crate) fn reports(&self) -> bool {
         self.len > 0 || self.has_duplicate()
     }
-    /// The blocks, latest first.
+    /// The SACK blocks, latest first.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         if self.kind == Kind::Quic { &[] } else { &self.blocks[..usize::from(self.len)] }
     }
-    /// Whether there is no block.
+    /// Whether there is no SACK block (a report of a duplicate does not count).
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -167,7 +168,8 @@ impl SackBlocks {
             *block = (word(0), word(4));
         }
     }
-    /// The number of ranges, their encoded bytes, and the delay in units of the wire.
+    /// The number of ranges, their encoded bytes, and the acknowledgement delay in units of the
+    /// wire.
     pub(crate) fn ranges(&self) -> (u8, [u8; RANGE_BYTES], u16) {
         let mut bytes = [0; RANGE_BYTES];
         for (bytes, (low, high)) in bytes.chunks_exact_mut(8).zip(self.blocks) {
@@ -178,7 +180,7 @@ impl SackBlocks {
     }
 }
 
-/// Shows the window only if there is one.
+/// Shows the receive window only if there is one.
 impl fmt::Debug for SackBlocks {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let mut shown = f.debug_struct("SackBlocks");

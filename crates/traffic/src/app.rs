@@ -216,7 +216,7 @@ pub struct Paced {
     pub next: Instant,
 }
 
-/// One user, or one sender. It owns its random streams, and costs no events while it is idle.
+/// One user, or one sender. It owns its streams of random numbers, and costs no events while idle.
 pub trait App: Send {
     /// Reacts to an event.
     fn on(&mut self, input: Input, cx: &mut AppCx);

@@ -44,12 +44,13 @@ impl Entry {
 /// Name of the field that holds the size of an application without sources.
 pub const RATE: &str = "connections_per_s";
 
-/// A traffic group: the names of its random streams, and the machines of its sources.
+/// A traffic group: the names of its streams of random numbers, and the machines of its sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Seed of the run.
     pub seed: u64,
-    /// The group's name, which names its random streams (`<name>.think`).
+    /// The group's name, with which the names of its streams of random numbers begin
+    /// (`<name>.think`).
     pub name: String,
     /// Number of machines on the other side.
     pub peers: u32,
@@ -80,7 +81,7 @@ impl Group {
         ((index + index / both) % peers) as u32
     }
 
-    /// The random stream of one variable of source `index`.
+    /// The stream of random numbers for one variable of source `index`.
     pub(crate) fn stream(&self, variable: &str, index: u32) -> Rng {
         Rng::indexed(self.seed, &format!("{}.{variable}", self.name), u64::from(index))
     }

@@ -108,14 +108,14 @@ pub extern "C" fn add(which: u32) -> i32 {
     answer(with_lab(|lab| lab.add(crate::own::Own(which))))
 }
 
-/// Answers with version and build as JSON ([`Lab::version`]).
+/// Answers with the simulator's version and build as JSON ([`Lab::version`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn version() -> i32 {
     answer(Ok(Lab::version()))
 }
 
-/// Answers with all disciplines, TCP profiles, applications and sections of a scenario, as JSON
-/// ([`Lab::catalogue`]).
+/// Answers with all queue disciplines, TCP profiles, congestion controls and applications, and the
+/// sections of a scenario, as JSON ([`Lab::catalogue`]).
 #[unsafe(no_mangle)]
 pub extern "C" fn catalogue() -> i32 {
     answer(Ok(with_lab(|lab| lab.catalogue())))

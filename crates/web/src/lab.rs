@@ -25,8 +25,9 @@ pub struct Lab {
     run: Option<Run>,
     rows: Vec<f64>,
     captured: Arc<Mutex<Vec<u8>>>,
-    /// The user's own congestion controls; and all controls, these included.
+    /// The user's own congestion controls.
     own: Vec<&'static OwnControl>,
+    /// All congestion controls that a scenario may name, the user's own included.
     controls: Controls,
     /// Current length of a step in simulated nanoseconds, adapted to the number of events in it.
     stride: u64,
@@ -53,12 +54,13 @@ fn scenario(text: &str, controls: &Controls) -> Result<Scenario, String> {
 }
 
 impl Lab {
-    /// Version and build as JSON, which identify the version of results.
+    /// The simulator's version and build (a hash of its sources) as JSON.
     pub fn version() -> String {
         json!({"version": env!("CARGO_PKG_VERSION"), "build": env!("AQMLAB_BUILD")}).to_string()
     }
 
-    /// All disciplines, TCP profiles, applications and sections of a scenario, as JSON.
+    /// All queue disciplines, TCP profiles, congestion controls and applications, and the sections
+    /// of a scenario with their fields, as JSON.
     pub fn catalogue(&self) -> String {
         let mut all = sim::catalogue();
         for own in &self.own {

@@ -70,7 +70,8 @@ fn packet(bytes: u32, ecn: Ecn) -> Packet {
     Packet { id: 0, flow: 0, bytes, ecn, arrived: Instant::ZERO, header: Default::default() }
 }
 
-/// A gate with a clock and a random stream, for tests that choose the backlog at each arrival.
+/// A gate with a clock and a stream of random numbers, for tests that choose the backlog at each
+/// arrival.
 struct Bench {
     gate: Box<dyn Gate>,
     rng: Rng,

@@ -40,7 +40,7 @@ struct Held {
     until: Instant,
 }
 
-/// An effect, its random stream, and what it has done.
+/// An effect, its stream of random numbers, and what it has done.
 pub struct EffectPort {
     effect: Box<dyn Effect>,
     rng: Rng,

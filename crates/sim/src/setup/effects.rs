@@ -12,7 +12,7 @@ use crate::port::{EffectPort, Port};
 use crate::scenario::{self, Changes, Link};
 use crate::topology::Direction;
 
-/// An effect with its name and its random stream.
+/// An effect with its name and its stream of random numbers.
 pub(super) struct Placed {
     pub(super) name: String,
     pub(super) effect: Box<dyn Effect>,
@@ -46,8 +46,8 @@ pub(super) struct Gates {
 }
 
 /// The effects of one direction, each with its index in the scenario's list and its name; the
-/// second of a kind has a 2 at the end of its name. Random streams have these names too, so that an
-/// effect of another kind, or one further behind, does not change an effect's draws.
+/// second of a kind has a 2 at the end of its name. Streams of random numbers have these names too,
+/// so that an effect of another kind, or a later one, does not change the draws of an effect.
 fn named(link: &Link, direction: Direction) -> Vec<(usize, String, &scenario::Effect)> {
     let mut named: Vec<(usize, String, &scenario::Effect)> = Vec::new();
     for (place, effect) in link.effects.iter().enumerate().filter(|(_, e)| e.acts_on(direction)) {

@@ -7,7 +7,7 @@ use crate::slab::Kept;
 
 /// One user or sender.
 pub(super) struct Source {
-    /// Random stream from which the round-trip times of the source are drawn.
+    /// Stream of random numbers from which the round-trip times of the source are drawn.
     pub rng: Rng,
     pub connections: Connections,
     /// Index of the source's stream of datagrams; `None` before its first datagram.

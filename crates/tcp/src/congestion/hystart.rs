@@ -111,8 +111,9 @@ mod tests {
         Window { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() }
     }
 
-    /// The first of these instants, microseconds, at which an acknowledgement with a round-trip
-    /// time of `delay` ends slow start.
+    /// Feeds HyStart an acknowledgement with a round-trip time of `delay` (us) at each of
+    /// `instants` (us). Returns the first of `instants` at which one ends slow start; `None` if
+    /// none does.
     fn ends(
         hystart: &mut HyStart,
         (win, flight): (&mut Window, Flight),

@@ -148,15 +148,15 @@ impl Rules {
         self.implementation != Implementation::Rfc
     }
 
-    /// Whether duplicates of what was sent before the last reduction are ignored by kinds that
-    /// have no recovery point of their own.
+    /// Whether duplicate acknowledgements of data sent before the last reduction are ignored by
+    /// kinds that have no recovery point of their own.
     pub fn guards(&self) -> bool {
         self.implementation != Implementation::Bsd
     }
 
-    /// The number of duplicates after one more that may not start a recovery (`is_beyond`). ns-2.35
-    /// still counts these for limited transmit: `singledup_` only requires that fewer than
-    /// `numdupacks_` have come. The others count from 0 again.
+    /// The count of duplicate acknowledgements after one more that may not start a recovery
+    /// (`is_beyond`). ns-2.35 still counts these for limited transmit: `singledup_` only requires
+    /// that fewer than `numdupacks_` have come. The other implementations count from 0 again.
     pub fn counted_for_limited_transmit(&self, duplicates: u32) -> u32 {
         match self.implementation {
             Implementation::Ns2 => (duplicates + 1).min(self.threshold.saturating_sub(1)),
@@ -164,10 +164,10 @@ impl Rules {
         }
     }
 
-    /// Whether duplicates of `una` may start a fast retransmit after a reduction when all below
-    /// `recover` had been sent. Duplicates of `recover` itself may answer what a timeout sent twice:
-    /// RFC 6582 (section 3.2, step 1) and ns-2.35 (`highest_ack_ > recover_`) want more acknowledged.
-    /// FreeBSD 4.x does not (`SEQ_LT` in `tcp_input`); RFC 5681 has no such rule for Reno and Tahoe.
+    /// Whether duplicate acknowledgements of `una` may start a fast retransmit; `recover` was
+    /// snd_max at the last reduction. If `una` is `recover`, segments sent twice may cause them:
+    /// RFC 6582 (section 3.2, step 1) and ns-2.35 (`highest_ack_ > recover_`) then start none,
+    /// FreeBSD 4.x does (`SEQ_LT` in `tcp_input`). RFC 5681 has no such rule for Reno and Tahoe.
     pub fn is_beyond(&self, una: u64, recover: u64) -> bool {
         let careful = match self.implementation {
             Implementation::Ns2 => true,

@@ -69,7 +69,7 @@ pub trait Distribution: fmt::Debug + Send + Sync {
         self.value(u)
     }
 
-    /// Draws one value, with one number of the random stream.
+    /// Draws one value, with one random number.
     fn sample(&self, rng: &mut Rng) -> f64 {
         self.value(rng.uniform())
     }
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn residual_lives_are_measured_in_the_unit_of_the_intervals() {
-        // In seconds or nanoseconds, equal numbers of the stream give equal residual lives.
+        // In seconds or nanoseconds, equal random numbers give equal residual lives.
         let life = |d: &dyn Distribution| residual(d, &mut Rng::named(7, "residual"));
         for unit in [1e-9, 1e9] {
             let pareto = |min| Pareto { min, shape: 1.5 };

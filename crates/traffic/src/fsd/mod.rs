@@ -20,7 +20,7 @@ use packet::{Rng, math};
 use crate::distribution::normal;
 use online::{Kernel, Online};
 
-/// A standard normal value, from one number of the stream.
+/// A standard normal value, made from one random number.
 pub fn gaussian(rng: &mut Rng) -> f64 {
     of_share(rng.uniform())
 }
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn every_number_of_a_stream_has_a_finite_normal_value() {
-        // The smallest and the largest that a stream gives; half a step is 2^-54.
+        // The smallest and the largest random number that `uniform` gives; half a step is 2^-54.
         let ends = [0.0, 1.0 - f64::EPSILON / 2.0].map(of_share);
         assert!((ends[0] + 8.2924).abs() < 1e-3 && (ends[1] - 8.2095).abs() < 1e-3, "{ends:?}");
         assert_eq!(of_share(0.5), normal::quantile(0.5));

@@ -16,12 +16,13 @@ struct Open {
     /// Unique number of the connection; unlike `conn` it is never used again.
     serial: u64,
     place: usize,
-    /// Index of the current epoch, or of the opener's next unit.
+    /// Index of the current epoch (a request with its response), or of the opener's next write.
     step: usize,
     /// Number of epochs that have been requested.
     requested: usize,
-    /// Number of the acceptor's units that have arrived, and their bytes.
+    /// Number of the acceptor's writes that have arrived completely.
     arrived: usize,
+    /// Payload bytes of these writes.
     arrived_bytes: u64,
     /// Time of the opener's last write.
     wrote: Instant,
@@ -160,8 +161,8 @@ impl Player {
                     open.write(conn, unit.bytes, cx);
                     self.wait(conn, cx);
                 }
-                // The unit's gap is not over, and a timer will come, or bytes of the acceptor are
-                // missing.
+                // The gap before this write is not over, and a timer will end it, or bytes of the
+                // acceptor are missing.
                 Some(_) => {}
                 None if open.arrived == acceptor.len() => self.end(conn, cx),
                 None => {}
@@ -291,8 +292,9 @@ impl Player {
 }
 
 impl Open {
-    /// Whether a unit's gap is over and the bytes of the acceptor that it waits for have arrived.
-    /// The host reports only whole units of the acceptor: those that fit into these bytes count.
+    /// Whether the opener may make the write `unit`: its gap is over, and the acceptor's bytes
+    /// before it have arrived. The host reports only complete writes of the acceptor, so the
+    /// acceptor's next write need not have arrived if it would exceed these bytes.
     fn may_write(&self, unit: &Unit, acceptor: &[Unit], now: Instant) -> bool {
         let next = acceptor.get(self.arrived);
         now >= self.wrote + unit.gap

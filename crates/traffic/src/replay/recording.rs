@@ -19,22 +19,22 @@ use packet::Duration;
 pub struct Epoch {
     /// Time for which the opener waits before it writes.
     pub think: Duration,
-    /// Bytes of the opener; 0 if the acceptor goes on by itself.
+    /// Payload bytes that the opener writes; 0 if the acceptor writes without a request.
     pub request: u64,
     /// Time for which the acceptor waits before it writes.
     pub delay: Duration,
-    /// Bytes of the acceptor; 0 if the opener goes on by itself.
+    /// Payload bytes that the acceptor writes; 0 if the opener goes on without a response.
     pub response: u64,
 }
 
-/// Data that one side of a concurrent connection writes at once.
+/// A write: data that one side of a connection, whose sides send concurrently, writes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Time since the side wrote its previous unit.
+    /// Time since this side's previous write (since the handshake for the first).
     pub gap: Duration,
     /// Payload bytes.
     pub bytes: u64,
-    /// Bytes of the other side that have arrived before this unit is written.
+    /// Number of bytes of the other side that must have arrived before this data is written.
     pub after: u64,
 }
 
@@ -43,7 +43,7 @@ pub struct Unit {
 pub enum Vector {
     /// The ends take turns: a request, then its reply.
     Sequential(Vec<Epoch>),
-    /// Both ends send at the same time: first the opener's units, then the acceptor's.
+    /// Both ends send at the same time: the writes of the opener, and those of the acceptor.
     Concurrent([Vec<Unit>; 2]),
 }
 

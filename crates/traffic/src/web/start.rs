@@ -29,7 +29,7 @@ impl Start {
     }
 }
 
-/// A user's random streams: one for every variable that all models have.
+/// A user's streams of random numbers: one for every variable that all models have.
 #[derive(Debug)]
 pub(super) struct Streams {
     pub server: Rng,
@@ -40,7 +40,7 @@ pub(super) struct Streams {
     pub think: Rng,
 }
 
-/// A user's random streams for variables that only some models have.
+/// A user's streams of random numbers for variables that only some models have.
 #[derive(Debug)]
 pub(super) struct RareStreams {
     pub parse: Rng,

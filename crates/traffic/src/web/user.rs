@@ -57,8 +57,8 @@ enum State {
 /// * The user thinks from the last reply of a page on
 ///   ([`UserModel::thinks_from_page`](super::UserModel::thinks_from_page): from its beginning).
 ///
-/// Every variable has its own stream, so changing one leaves the draws of the others alone; every
-/// user has its own streams, so other users do not matter either.
+/// Every variable of every user has its own stream of random numbers, so that a change of one
+/// variable, or of another user, leaves the draws of the others as they are.
 #[derive(Debug)]
 pub struct User {
     model: Arc<UserModel>,

@@ -18,7 +18,7 @@ pub fn assert_near(what: &str, found: f64, (expected, percent): Near) {
 pub struct Sample(pub Vec<f64>);
 
 impl Sample {
-    /// 10^6 values made by `draw` from the stream called `name`.
+    /// 10^6 values that `draw` makes from the stream of random numbers called `name`.
     pub fn of(name: &str, mut draw: impl FnMut(&mut Rng) -> f64) -> Self {
         let mut rng = Rng::named(1995, name);
         Sample::sorted((0..DRAWS).map(|_| draw(&mut rng)).collect())

@@ -6,7 +6,7 @@ use packet::{Event, Instant, Packet, Rng, TcpHeader};
 use super::super::Pairs;
 use super::super::line::{Did, Product};
 
-/// A CAKE with its random stream; its calls return what the queue reports.
+/// A CAKE with its stream of random numbers; its calls return what the queue reports.
 pub struct Rig {
     pub discipline: Box<dyn Discipline>,
     pub rng: Rng,

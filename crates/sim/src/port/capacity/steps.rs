@@ -2,7 +2,7 @@
 
 use super::FAR;
 
-/// Capacity that a byte needs, in bit/s times ns.
+/// Capacity that one byte takes, in bit/s times ns: a bit at 1 bit/s takes 10^9 ns.
 const PER_BYTE: u128 = 8_000_000_000;
 
 /// A table of steps, which at its end begins anew or keeps the last rate. Capacity is counted
@@ -84,7 +84,7 @@ impl Steps {
         }
     }
 
-    /// Index of the step at `at`, and begin of its period.
+    /// Index of the step at the instant `at` (ns), and begin of the period that holds it (ns).
     fn place(&self, at: u64) -> (usize, u64) {
         let base = self.period.map_or(0, |period| at - at % period);
         let after = self.starts.partition_point(|start| *start <= at - base);
@@ -104,13 +104,14 @@ impl Steps {
         self.until(to) - self.until(from)
     }
 
-    /// The first instant at which `bytes` can have been sent since `start`, the integral of the
-    /// rate; rounded up to whole nanoseconds once, so that no line is ever faster than its rate.
+    /// Instant, in ns, at which the line has sent `bytes` if it begins to send at `start`: the
+    /// integral of the rate from `start` to this instant is the number of bits. It is rounded up to
+    /// a whole nanosecond, so that no line is ever faster than its rate.
     pub fn end_of(&self, start: u64, bytes: u64) -> u64 {
         self.end_of_need(start, u128::from(bytes) * PER_BYTE)
     }
 
-    /// As [`Steps::end_of`], for a need in bit/s times ns.
+    /// As [`Steps::end_of`], for a number of bits given as `need` in bit/s times ns.
     pub fn end_of_need(&self, start: u64, mut need: u128) -> u64 {
         let (mut place, base) = self.place(start);
         let (mut base, mut at) = (u128::from(base), u128::from(start));

@@ -52,8 +52,9 @@ fn two_or_more(mean: f64, rng: &mut Rng) -> u32 {
     1 + (more as u32 + u32::from(more.fract() > 0.0)).max(1)
 }
 
-/// The requests of a persistent connection, in order. All that is random in it comes from one
-/// stream of its own, so that it does not depend on how the network treats it.
+/// The requests of a persistent connection, in order. All random numbers of the connection come
+/// from one generator of its own, so that its requests do not depend on delays and losses in the
+/// network.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     rng: Rng,
@@ -68,8 +69,8 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// The sequence of a connection whose first response has this size; its first request is to
-    /// be sent.
+    /// The requests of a connection whose first response has `first_response` bytes; the first
+    /// request counts as made, and is to be sent by the caller.
     pub fn new(mut rng: Rng, first_response: u64) -> Self {
         let many_pages = rng.uniform() >= ONE_PAGE;
         let pages = if many_pages { two_or_more(MORE_PAGES, &mut rng) } else { 1 };

@@ -36,7 +36,8 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// The arrivals of a link; `stream` makes the streams of the variables by their names.
+    /// The arrivals of a link; `stream` makes the generator of random numbers for a variable by the
+    /// variable's name.
     pub fn new(laws: Arc<Laws>, stream: impl Fn(&str) -> Rng) -> Self {
         let process = |of, theta, name: &str| {
             let white = stream(&format!("{name}_white"));
@@ -99,7 +100,7 @@ pub struct Link {
     laws: Arc<Laws>,
     arrivals: Arrivals,
     seed: u64,
-    /// Names of the random streams from which single connections are drawn.
+    /// Names of the streams of random numbers from which single connections are drawn.
     names: [String; 2],
     peers: u32,
     machines: u32,

@@ -1,5 +1,6 @@
 //! State that only some models need of a user: connections that are kept, other servers of a page,
-//! and the random streams of pauses and services. Users of other models do without its memory.
+//! and the streams of random numbers for pauses and services. Users of other models need no memory
+//! for it.
 
 use packet::Rng;
 
@@ -28,7 +29,7 @@ impl Rare {
             || model.service.is_some()
     }
 
-    /// The state of a new user, with the streams that `stream` makes by their names.
+    /// The state of a new user; `stream` makes each stream of random numbers by its name.
     pub fn new(stream: impl Fn(&str) -> Rng) -> Self {
         Rare {
             streams: RareStreams::new(stream),

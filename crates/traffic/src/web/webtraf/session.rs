@@ -9,7 +9,7 @@ use crate::distribution::{Distribution, whole_bytes};
 use crate::web::page::Page;
 use crate::{Action, App, AppCx, Closes, Input};
 
-/// A session's random streams: one for every variable.
+/// A session's streams of random numbers: one for every variable.
 #[derive(Debug)]
 struct Streams {
     server: Rng,
@@ -39,7 +39,8 @@ struct Fetching {
 ///
 /// Every object has a connection of its own, which its server closes, and is requested an interval
 /// after the one before, whatever became of that. A page is over when each of its objects has
-/// arrived or was given up. Every variable has its own stream, every session its own streams.
+/// arrived or was given up. Every variable of every session has its own stream of random
+/// numbers.
 #[derive(Debug)]
 pub struct Session {
     sessions: Arc<Sessions>,
