@@ -1,5 +1,5 @@
-"""A study as a function of its unknowns: from points of the unit cube to the numbers that are
-compared with the published targets."""
+"""A study as a function of its unknowns: from their values, each scaled to 0 to 1, to the numbers
+that are compared with the published targets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from .spec import FILE, Amount, Inference
 from .targets import Target, Targets
 from .unknowns import Values
 
-"""A set of values of the unknowns; an unknown without a value has the experiment's value."""
 Read = Callable[[Dataset], Sequence[float]]
 """A function that reads one number per seed from a dataset."""
 
@@ -156,8 +155,8 @@ class Training:
         return Targets(self.targets)
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
-        """Simulates points of the unit cube. Returns the runs' numbers for all targets: points ×
-        seeds × targets."""
+        """Simulates the study at `points` (points × unknowns, values scaled to 0 to 1). Returns the
+        runs' numbers for all targets: points × seeds × targets."""
         bench = self.bench
         sets = [bench.inference.unknowns.values(point) for point in points]
         return self.runs(sets, bench.amount.seeds, f"{bench.experiment.name}: {len(points)} points")

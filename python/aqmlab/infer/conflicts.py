@@ -36,7 +36,8 @@ LOOKED_INTO = 12
 counted."""
 
 Distance = Callable[[np.ndarray], np.ndarray]
-"""A function from points of the cube to the distances from each target (or row of targets)."""
+"""A function from points (the unknowns' values, each scaled to 0 to 1) to the distances of the
+simulated numbers from each target (or row of targets), in standard deviations."""
 Set = tuple[int, ...]
 
 
@@ -80,11 +81,11 @@ class Impossible:
 
 
 def bar(count: int) -> float:
-    """The distance beyond which one of `count` targets is not met.
+    """The distance in standard deviations beyond which one of `count` targets is not met.
 
     At the true values of the unknowns every distance is standard normal, and an impossible set
-    contains a target beyond the bar. With probability 1 - `ERROR` (Bonferroni) no target is, and
-    then no set of any size is called impossible by chance.
+    contains a target farther away than this. With probability 1 - `ERROR` (Bonferroni) no target
+    is, and then no set of any size is called impossible by chance.
     """
     from scipy.stats import norm
 
@@ -131,23 +132,26 @@ def within_noise(history: History) -> Distance:
 
 
 def of_runs(history: History) -> np.ndarray:
-    """The distances of all simulated points from the targets, without the emulator."""
+    """The distances of all simulated points from the targets, in standard deviations, computed from
+    the runs and not by the emulator."""
     return history.knowledge.seen(history.points, history.runs)
 
 
 class Search:
-    """A growing set of points of the cube, with their distances from the targets."""
+    """A growing set of points (the unknowns' values, each scaled to 0 to 1), with the distances of
+    the simulated numbers from the targets at each, in standard deviations."""
 
     def __init__(
         self, distance: Distance, cut: float, start: np.ndarray, seen: np.ndarray, seed: int
     ) -> None:
-        """`seen`: distances of simulated points, which count like the emulated ones."""
+        """`seen` has the distances of simulated points (points × targets); they count as those that
+        the emulator gives."""
         self.distance, self.cut, self.seed = distance, cut, seed
         self.points, self.seen, self.unsearched = start, seen, 0
         self.values = distance(start)
 
     def all(self) -> np.ndarray:
-        """Distances of all points, emulated and simulated."""
+        """The distances of all points from the targets, of emulated and of simulated points."""
         return np.vstack([self.values, self.seen])
 
     def sets(self) -> list[Set]:
@@ -209,7 +213,8 @@ class Search:
         return columns
 
     def best(self, columns: Set) -> np.ndarray:
-        """The point at which the set's maximum distance is smallest, as emulated."""
+        """The point at which the largest distance from any target in `columns` is smallest by the
+        emulator."""
         return self.points[int(np.argmin(self.values[:, list(columns)].max(axis=1)))]
 
     def promising(self, count: int, taken: np.ndarray) -> np.ndarray:
@@ -224,7 +229,7 @@ class Search:
         return sampling.spread(self.points[gain >= gain.max() / 2], count, taken, self.seed)
 
     def described(self, sets: Sequence[Set], names: Sequence[str]) -> list[Conflict]:
-        """The sets as conflicts, with the names of their columns."""
+        """The sets of targets as conflicts; `names` has the name of each target."""
         return [
             Conflict(tuple(names[j] for j in s), least(self.values, s), least(self.seen, s))
             for s in sets
@@ -297,7 +302,8 @@ def _by_row(values: np.ndarray, rows: dict[str, list[int]]) -> np.ndarray:
 
 
 def _left(history: History, cut: float) -> Distance:
-    """Distances that exceed the cut wherever history matching has ruled a point out."""
+    """A function that gives the distances from the targets; it raises them above the cut at points
+    that history matching has ruled out."""
 
     def distance(points: np.ndarray) -> np.ndarray:
         # Distances grow with the implausibility, so that a search is led back into the region left.

@@ -1,8 +1,9 @@
 """A search, by runs alone, for values of the unknowns that meet all targets at once.
 
 If many unknowns make an emulator uncertain, it means little that no run has met all targets, since
-the runs were spread over the whole cube. This search goes towards such points. It uses no emulator,
-so that no emulator's error can hide a point; but it is a search, and no proof that there is none.
+the runs were spread over all values that the unknowns may have. This search goes towards points at
+which all targets are met. It uses no emulator, so that no emulator's error can hide a point; but it
+is a search, and no proof that there is none.
 """
 
 from __future__ import annotations

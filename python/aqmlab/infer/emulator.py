@@ -19,16 +19,16 @@ Process = Any
 """A fitted `GaussianProcessRegressor` of scikit-learn, which carries no types."""
 
 Features = Callable[[np.ndarray], np.ndarray]
-"""A function that converts points of the unit cube into inputs of a Gaussian process: choices
-become coordinates."""
+"""A function that converts points (the unknowns' values, each scaled to 0 to 1) into inputs of a
+Gaussian process. An unknown whose choices have no order becomes one input for each choice."""
 
 EXPLAINED = 0.995
-"""The share of the outputs' variance that the components explain."""
+"""The share of the outputs' variance that the principal components explain."""
 MOST = 12
-"""Largest number of components."""
+"""Largest number of principal components."""
 SMOOTH = 0.8
-"""The share as in `EXPLAINED` for the variance between seeds, most of whose differences are
-noise."""
+"""As `EXPLAINED`, for the emulator of the variance between seeds: most differences of this variance
+are noise."""
 
 
 @dataclass(frozen=True)

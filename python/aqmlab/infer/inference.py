@@ -53,7 +53,7 @@ class InferenceResult:
 
     @property
     def inference(self) -> Inference:
-        """The inference as specified."""
+        """The inference as `infer.toml` specifies it."""
         return self.bench.inference
 
 
@@ -155,7 +155,7 @@ def confirmed(
 
 @dataclass(frozen=True)
 class Closer:
-    """Simulates and emulates more closely at given points, and reports each round."""
+    """Simulates given points, fits the emulators again to all runs, and reports each round."""
 
     simulate: waves.Simulator
     features: Features

@@ -117,8 +117,8 @@ drawn."""
 
 
 def in_order(rows: Sequence[Mapping[str, Any]], column: str) -> list[float]:
-    """The absolute deviations in a column of the rows, in ascending order; missing ones count as
-    `FAR`."""
+    """The absolute values in a column of the rows, which are deviations from the targets, in
+    ascending order; missing ones count as `FAR`."""
     return sorted(min(abs(FAR if r[column] is None else r[column]), FAR) for r in rows)
 
 

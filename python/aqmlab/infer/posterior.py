@@ -20,8 +20,8 @@ CHUNK = 250
 """Number of points that are evaluated together: each needs a covariance matrix of all targets in
 memory."""
 NEAR = 0.03
-"""Standard deviation, on the unit cube, of draws around a point that runs have confirmed;
-our own choice, without a source."""
+"""Standard deviation of draws around a point that runs have confirmed, in each unknown's coordinate
+(0 to 1); our own choice, without a source."""
 LEAST = 0.1
 """The smallest share of the draws that is from the emulator's posterior; our own choice, without a
 source."""
@@ -29,7 +29,7 @@ source."""
 
 @dataclass(frozen=True)
 class Posterior:
-    """A sample of the unknowns, on the unit cube."""
+    """A sample from the posterior: each point has the unknowns' values, scaled to 0 to 1."""
 
     points: np.ndarray
     best: np.ndarray
@@ -84,14 +84,16 @@ class Likelihood:
         self.together = correlation(history)
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
-        """The log-likelihoods at these points of the cube, by emulation."""
+        """The log-likelihoods of these points (the unknowns' values, each scaled to 0 to 1), by the
+        emulator."""
         return np.concatenate(
             [self._of(part) for part in np.array_split(points, max(1, len(points) // CHUNK))]
         )
 
     def seen(self, points: np.ndarray, runs: np.ndarray) -> np.ndarray:
-        """The log-likelihoods of simulated points (points × seeds × targets, in the targets'
-        units), without the emulator. They are minus infinity for a failed run."""
+        """The log-likelihoods of simulated points, computed from their `runs` (points × seeds ×
+        targets, in the targets' units) without the emulator. The log-likelihood of a point with a
+        failed run is minus infinity."""
         means = self.targets.scaled(runs).mean(axis=1)
         described = np.isfinite(means).all(axis=1)
         found = np.full(len(means), -np.inf)

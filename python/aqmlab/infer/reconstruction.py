@@ -57,7 +57,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconstruction:
-    """All of a `reconstructed.toml`."""
+    """The content of a `reconstructed.toml`."""
 
     about: str = key("how the set was found, in a sentence or two")
     set: Mapping[str, Any] = key("values of unknowns of infer.toml")

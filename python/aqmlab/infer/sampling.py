@@ -1,6 +1,7 @@
-"""Samples points of the unit cube: space-filling designs, regions below a level, densities.
+"""Samples values of the unknowns: space-filling designs, regions in which a score is below a level,
+and probability densities. A point has one coordinate for each unknown, its value scaled to 0 to 1.
 
-Every prior here is uniform on the unit cube (an unknown maps its coordinate to its own range or
+Every prior is uniform in these coordinates (an unknown maps its coordinate to its own range or
 choices), so that the prior's density cancels in every acceptance rule.
 """
 
@@ -20,8 +21,8 @@ MOVES = 8
 LEVELS = 30
 """Largest number of levels: a region smaller than 0.2^30 of the prior counts as empty."""
 FLAT = 0.01
-"""If a level is lower than the one before by less than this share of itself, the minimum has been
-reached."""
+"""The minimum of the score counts as reached if a level is lower than the one before by less than
+this share of its value."""
 
 
 def filling(count: int, dimensions: int, seed: int) -> np.ndarray:
@@ -38,7 +39,8 @@ def filling(count: int, dimensions: int, seed: int) -> np.ndarray:
 
 
 def uniform(count: int, dimensions: int, seed: int) -> np.ndarray:
-    """Scrambled Sobol' points of the whole cube, which are more even than random points."""
+    """Scrambled Sobol' points, uniform over all values of the unknowns and more even than random
+    points."""
     from scipy.stats import qmc
 
     power = int(np.ceil(np.log2(max(count, 2))))
@@ -77,7 +79,8 @@ def below(score: Score, level: float, count: int, dimensions: int, seed: int) ->
 
     S. K. Au, J. L. Beck, Estimation of small failure probabilities in high dimensions by subset
     simulation, Probabilistic Engineering Mechanics 16(4), 2001: each level keeps the fifth of the
-    points with the lowest scores, and random walks from these fill that part of the cube.
+    points with the lowest scores, and random walks from these fill the region in which scores are
+    as low.
     """
     rng = np.random.default_rng(seed)
     points = uniform(count, dimensions, seed)
@@ -130,7 +133,8 @@ def _refilled(
 
 
 def moved(here: np.ndarray, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A random-walk move of every point, as wide as the cloud, reflected at the cube's faces.
+    """A random-walk step of every point in `here`, as wide as the spread of `points`; a coordinate
+    that leaves 0 to 1 is reflected at that bound.
 
     Each coordinate is drawn anew with probability 0.1, so that a walk can leave one of several
     choices.

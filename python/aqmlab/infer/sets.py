@@ -15,9 +15,10 @@ from .unknowns import Unknowns, Value, Values
 
 
 def altered(experiment: Experiment, unknowns: Unknowns, values: Values) -> Experiment:
-    """An experiment with these values in every scenario. Loads are calibrated with the values of
-    unknowns marked `calibrates`. Fields that a group's axes vary keep the axis values. Known
-    reasons why a claim fails are removed, since they refer to the original scenarios."""
+    """An experiment with these values of the unknowns in every scenario. Loads are calibrated with
+    the values of unknowns marked `calibrates`. Fields that a group's axes vary keep the axis
+    values. Known reasons why a claim fails are removed, since they refer to the original
+    scenarios."""
 
     def calibrating(scenario: Scenario) -> Scenario:
         return unknowns.applied(scenario, values, calibrating=True)
@@ -49,7 +50,8 @@ def read(experiment: Experiment, unknowns: Unknowns, name: str) -> dict[str, Val
 
 
 def places(experiment: Experiment, inference: spec.Inference) -> np.ndarray:
-    """The coordinates of the sets with which an inference begins: sets × unknowns."""
+    """The coordinates, from 0 to 1, of the sets of values with which an inference begins: sets ×
+    unknowns."""
     unknowns = inference.unknowns
     points = [
         _place(experiment, unknowns, name, read(experiment, unknowns, name))

@@ -111,7 +111,7 @@ class Predict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inference:
-    """All of an `infer.toml`."""
+    """The content of an `infer.toml`."""
 
     published_s: float = key("measured seconds of a published run, with which its noise falls")
     train: tuple[Training, ...] = key("rows to be met", default=())
@@ -136,11 +136,12 @@ class Inference:
 
     @property
     def unknowns(self) -> Unknowns:
-        """The unknowns as coordinates of the unit cube."""
+        """The unknowns together, each value scaled to a coordinate from 0 to 1."""
         return Unknowns(self.unknown)
 
     def known(self, metric: str, axes: Mapping[str, object]) -> Noise:
-        """The noise of a metric in a row; SpecError if no entry states it."""
+        """The `[[noise]]` entry for a metric in the table's row with these values of the axes;
+        SpecError if no entry fits."""
         found = self.maybe_known(metric, axes)
         if found is None:
             raise SpecError(
@@ -149,8 +150,8 @@ class Inference:
         return found
 
     def maybe_known(self, metric: str, axes: Mapping[str, object]) -> Noise | None:
-        """The noise of a metric in a row, from the last fitting entry; None if no entry states
-        it."""
+        """The last `[[noise]]` entry that fits a metric in the table's row with these values of the
+        axes; None if no entry fits."""
         fitting = [n for n in self.noise if metric in n.metrics and matches(axes, n.where)]
         return fitting[-1] if fitting else None
 

@@ -58,7 +58,8 @@ class Targets:
         return len(self.each)
 
     def scaled(self, values: np.ndarray) -> np.ndarray:
-        """Values on the scale of comparison; the last axis is that of the targets."""
+        """Values of the targets (on the last axis of `values`), converted to the linear or
+        logarithmic scale on which each is compared."""
         safe = np.maximum(values, self.least)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.log, np.log(np.where(self.log, safe, 1.0)), values)

@@ -1,7 +1,8 @@
 """Unknowns: parameters that the paper does not state, with the values that they may have had.
 
-Each is a coordinate of the unit cube, on which its prior is uniform: a range (perhaps on a
-logarithmic scale), a list of values, or a list of variants that set several fields.
+An unknown is a range (perhaps on a logarithmic scale), a list of values, or a list of variants that
+set several fields. Its value is scaled to a coordinate from 0 to 1, in which its prior is uniform;
+a point has the coordinates of all unknowns.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from aqmlab.simulator.forms import Scenario, Traffic, without
 Value = Any
 """A value of an unknown: a number, a text with its unit, or the name of a variant."""
 Values = Mapping[str, Value]
-"""A set of values, by the unknown's name."""
+"""Values of the unknowns, by the unknown's name; an unknown that is missing has the experiment's
+value."""
 _QUANTITY = re.compile(r"\s*([-+0-9.eE]+)\s*(.*?)\s*")
 _DIGITS = 4
 """Significant digits of a value from a range, as a person might have set it."""
@@ -35,7 +37,7 @@ values."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """Something that was not said, and what it may have been."""
+    """A parameter that the paper does not state, and the values that it may have had."""
 
     CALLED = "unknown"
 
@@ -124,7 +126,8 @@ class Unknown:
         return low, high, unit
 
     def at(self, place: float) -> Value:
-        """The value at a coordinate: a number, a text with its unit, or the name of a variant."""
+        """The unknown's value at a coordinate from 0 to 1: a number, a text with its unit, or the
+        name of a variant."""
         if not self.range:
             return self.choices[min(int(place * len(self.choices)), len(self.choices) - 1)]
         low, high, unit = self._ends()
@@ -133,7 +136,7 @@ class Unknown:
         return f"{number} {unit}" if unit else number
 
     def place(self, value: object) -> float:
-        """The coordinate of a value (the opposite of `at`)."""
+        """The coordinate, from 0 to 1, of a value of the unknown (the inverse of `at`)."""
         if not self.range:
             if value not in self.choices:
                 raise SpecError(f'{self.name} has no value "{value}" (known: {self.choices})')
@@ -151,8 +154,8 @@ class Unknown:
         return (number - low) / (high - low)
 
     def features(self, places: np.ndarray) -> np.ndarray:
-        """Inputs of an emulator for these coordinates: points × 1, or points × choices if the
-        choices have no order."""
+        """Inputs of an emulator for these coordinates of the unknown: points × 1, or points ×
+        choices if the choices have no order."""
         count = len(self.choices)
         if not count:
             return (2 * places - 1)[:, None]
@@ -162,13 +165,14 @@ class Unknown:
         return np.eye(count)[chosen]
 
     def changes(self, value: object) -> Mapping[str, object]:
-        """The fields that a value sets, as paths that may contain names, stars and braces."""
+        """The scenario's fields that a value of the unknown sets, with their values; the fields'
+        paths may contain names, stars and braces."""
         variant = next((v for v in self.variants if v.name == value), None)
         return variant.set if variant is not None else dict.fromkeys(self.paths, value)
 
     def applied(self, scenario: Scenario, value: object, own: Collection[str] = ()) -> Scenario:
-        """A scenario with this value. Fields at `own` paths are not changed, unless the unknown is
-        a factor."""
+        """The scenario with this value of the unknown. Fields at the paths `own` are not changed,
+        unless the unknown is a factor."""
         changed = without(scenario)
         if self.removed_with is not None and value != self.removed_with:
             return changed
@@ -214,7 +218,7 @@ class Unknown:
 
 
 class Unknowns:
-    """All unknowns of an inference, in the order of the cube's coordinates."""
+    """All unknowns of an inference, in the order of a point's coordinates."""
 
     def __init__(self, each: Sequence[Unknown]) -> None:
         self.each = list(each)
@@ -223,11 +227,12 @@ class Unknowns:
         return len(self.each)
 
     def values(self, point: np.ndarray) -> dict[str, Value]:
-        """The values at a point of the cube, by unknown."""
+        """The values of the unknowns at a point (each coordinate from 0 to 1), by the unknown's
+        name."""
         return {u.name: u.at(float(p)) for u, p in zip(self.each, point, strict=True)}
 
     def features(self, points: np.ndarray) -> np.ndarray:
-        """Inputs of an emulator for these points."""
+        """Inputs of an emulator for these points: one row for each point."""
         return np.hstack([u.features(points[:, i]) for i, u in enumerate(self.each)])
 
     def applied(
@@ -238,8 +243,9 @@ class Unknowns:
         calibrating: bool = False,
         own: Collection[str] = (),
     ) -> Scenario:
-        """A scenario with these values; with `calibrating` only those of unknowns that change the
-        calibration. Fields at `own` paths are not changed."""
+        """The scenario with these values of the unknowns; with `calibrating` only with the values
+        of unknowns that change the calibration. Fields at the paths `own` are not changed, except
+        by a factor."""
         changed = without(scenario)
         for unknown in self.each:
             if unknown.name in values and (unknown.calibrates or not calibrating):
@@ -262,8 +268,9 @@ class Unknowns:
 
 
 def _with_ends_of(scenario: Scenario, traffic: Sequence[Traffic]) -> list[Traffic]:
-    """Another traffic with the end system that all TCP groups of the scenario have in common, so
-    that an unknown traffic does not change, say, today's hosts into older ones."""
+    """The groups of `traffic` with the end system that all TCP groups of the scenario have in
+    common, so that an unknown that replaces the traffic does not change, say, today's hosts into
+    older ones."""
     ends = [group["tcp"] for group in scenario.get("traffic", ()) if "tcp" in group]
     if not ends or any(tcp != ends[0] for tcp in ends):
         return list(traffic)

@@ -116,8 +116,8 @@ def document(found: InferenceResult) -> InferenceDocument:
 
 
 def _impossible(found: Impossible) -> ImpossibleShown:
-    """The targets that cannot be met within the published noise, with the cut and the undecided
-    ones."""
+    """The targets that cannot be met within the published noise, for JSON: with the distance `cut`
+    beyond which a target is not met, and the sets that were not decided."""
     return {
         "cut": found.cut,
         "numbers": list(map(_conflict, found.numbers)),
@@ -140,8 +140,8 @@ def _conflict(one: Conflict) -> ConflictShown:
 
 
 def _unknown(found: InferenceResult, place: int, unknown: Unknown) -> dict[str, Any]:
-    """The posterior of one unknown: probabilities of choices, or an interval; and its
-    sensitivity."""
+    """The posterior of one unknown: the probability of each choice, or an interval; and how
+    strongly the targets depend on the unknown."""
     sample = found.posterior.points[:, place]
     left = found.history.region.points[:, place]
     described = {name: getattr(unknown, name) for name in ("name", "title", "reason", "source")}
@@ -199,7 +199,7 @@ def _distance(
     runs: np.ndarray, targets: Targets, j: int, published: float
 ) -> tuple[float, float, float]:
     """The mean of some runs, and its distance from the target in standard deviations: once of the
-    noise of seeds and published run, once with the model's discrepancy added."""
+    noise of the seeds and of the published run, once with the model's discrepancy added."""
     column = np.full((len(runs), len(targets)), np.nan)
     column[:, j] = runs
     scaled = targets.scaled(column)[:, j]
@@ -211,9 +211,10 @@ def _distance(
 
 
 def _met(rows: list[RowShown], cut: float) -> dict[str, int]:
-    """How many targets each set of values meets; and how many training targets it meets within the
-    published noise alone, by a bar that chance exceeds in any of them once in a hundred
-    inferences."""
+    """Numbers of targets that the study's own values and the inferred ones meet: of all targets
+    within `CUT` standard deviations, with the model's discrepancy and without it; of the training
+    targets within `cut` without it. Even with the true values, some training target lies beyond
+    `cut` by chance in one of a hundred inferences."""
     trained = [row for row in rows if row["trained"]]
     described = {"rows": len(rows), "trained": len(trained)}
     for name in ("plain", "inferred"):
@@ -226,7 +227,7 @@ def _met(rows: list[RowShown], cut: float) -> dict[str, int]:
 
 
 def _by_metric(found: InferenceResult) -> dict[str, dict[str, float]]:
-    """Sobol' total indices, averaged over the rows of a metric, by unknown."""
+    """For each unknown, its Sobol' total index on each metric, averaged over the metric's rows."""
     metrics = np.array([target.metric for target in found.training.targets])
     return {
         unknown.name: {

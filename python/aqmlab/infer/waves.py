@@ -15,8 +15,8 @@ from .sampling import Region
 from .targets import Targets
 
 Simulator = Callable[[np.ndarray], np.ndarray]
-"""A function from points of the unit cube to outputs: points × seeds × targets, in the targets'
-units."""
+"""A function from points (the unknowns' values, each scaled to 0 to 1) to the simulator's outputs:
+points × seeds × targets, in the targets' units."""
 
 CANDIDATES = 1000
 """Number of points at which an emulator is evaluated at each level of subset simulation."""
@@ -62,7 +62,7 @@ class History:
     targets: Targets
     points: np.ndarray
     runs: np.ndarray
-    """Points × seeds × targets, in the targets' units."""
+    """The runs' numbers (points × seeds × targets), in the targets' units."""
     knowledge: Knowledge
     region: Region
     waves: list[Wave] = field(default_factory=list)
@@ -87,7 +87,8 @@ def match(
     """Carries out waves until the emulator's share of the variance is small, or their number is
     reached.
 
-    The first wave has the points that are `given` and a design that fills the cube.
+    The first wave has the points that are `given` and a space-filling design over all values of the
+    unknowns.
     """
     points = sampling.filling(settings.points, dimensions, settings.seed)
     points = points if given is None else np.vstack([given.reshape(-1, dimensions), points])
@@ -126,7 +127,8 @@ def closer(
 def learn(
     points: np.ndarray, runs: np.ndarray, targets: Targets, features: Features, published: float
 ) -> Knowledge:
-    """Fits emulators to all runs so far; points with a failed run are left out."""
+    """Fits emulators to all runs so far (points × seeds × targets); points with a failed run are
+    left out."""
     usable = np.isfinite(runs).all(axis=(1, 2))
     scaled = targets.scaled(runs[usable])
     return Knowledge(
