@@ -11,7 +11,7 @@ CONFIDENCE = 0.95
 
 @cache
 def student(share: float, freedom: int) -> float:
-    """The quantile of Student's t distribution.
+    """The quantile of Student's t distribution at the probability `share`.
 
     `share` lies between 0 and 1; `freedom`, the degrees of freedom, is a whole number from 1 on.
     The distribution is a finite sum then (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4).
@@ -34,7 +34,8 @@ def student(share: float, freedom: int) -> float:
 
 
 def _between(t: float, freedom: int) -> float:
-    """The probability that a value lies between -t and t."""
+    """The probability that a value from Student's t distribution with `freedom` degrees of freedom
+    lies between -`t` and `t` (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4)."""
     angle = math.atan(t / math.sqrt(freedom))
     square = math.cos(angle) ** 2
     odd = freedom % 2
@@ -48,7 +49,8 @@ def _between(t: float, freedom: int) -> float:
 
 
 def interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
-    """Mean and the ends of its Student-t interval; the ends are NaN for fewer than two values."""
+    """The mean of the values, and the ends of its Student-t confidence interval; the ends are NaN
+    for fewer than two values."""
     n = len(values)
     if n == 0:
         return math.nan, math.nan, math.nan

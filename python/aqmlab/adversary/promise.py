@@ -44,7 +44,8 @@ ratio, which must not be zero."""
 
 @dataclass(frozen=True)
 class Promise:
-    """A bound on a number of a run."""
+    """A bound that a discipline or congestion control is to keep in every run: on a measure of the
+    run's summary, or on one of the numbers in `OWN`."""
 
     words: str
     measure: str
@@ -55,7 +56,7 @@ class Promise:
 
     @property
     def needs_trace(self) -> bool:
-        """Whether the promise's number is computed from the run's packet trace."""
+        """Whether the number that the promise bounds is computed from the run's packet trace."""
         return self.measure == "recovery"
 
     def value(
@@ -64,7 +65,8 @@ class Promise:
         genome: Mapping[str, float],
         scenario: Mapping[str, Any],
     ) -> float | None:
-        """The value of the promise's number in a run; None if the run has none."""
+        """The value in a run of the number that the promise bounds; None if the run has no such
+        value."""
         if self.measure == "recovery":
             line = recovery.line_of(scenario, genome)
             return recovery.round_trips(answer["trace"], line, self.share)
@@ -76,7 +78,8 @@ class Promise:
         return float(value) if isinstance(value, int | float) else None
 
     def excess(self, value: float | None) -> float:
-        """The logarithm of the ratio of value and bound: above 0 if the promise is broken."""
+        """The logarithm of `value` over the bound (of the bound over `value` if the bound is a
+        lower one): above 0 if the promise is broken."""
         if value is None or not math.isfinite(value):
             return -math.inf
         ratio = max(value, LEAST) / self.bound

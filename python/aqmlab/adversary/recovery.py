@@ -50,7 +50,8 @@ class Line:
 
 
 def line_of(scenario: Mapping[str, Any], genome: Mapping[str, float]) -> Line:
-    """The line of a trial."""
+    """The bottleneck line of a trial: its rates over time, and the longest round-trip time of any
+    flow."""
 
     def seconds(text: str) -> float:
         return float(text.removesuffix("s"))

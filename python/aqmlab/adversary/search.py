@@ -59,7 +59,7 @@ class Target:
         return genomes.genes(self.kind)
 
     def scenario(self, genome: Mapping[str, float], length: float = 1.0) -> dict[str, Any]:
-        """The scenario of a genome."""
+        """The scenario that a genome describes; its duration is `length` times the usual one."""
         return genomes.scenario(self.whole(genome), self.kind, self.subject, length)
 
     def whole(self, genome: Mapping[str, float]) -> dict[str, float]:

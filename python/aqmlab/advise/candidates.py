@@ -1,4 +1,5 @@
-"""Candidates: disciplines and settings that are raced against each other.
+"""Candidates: disciplines and settings that are compared by simulation in rounds, after each of
+which the worse ones drop out (a race).
 
 The first setting of a discipline is its usual one; among settings that cannot be distinguished the
 earlier one wins. The grids are published settings, or these halved and doubled.
@@ -96,17 +97,17 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
     ],
     "droptail": [{"limit": 480}, {"limit": 60}, {"limit": 120}],
 }
-"""Settings by discipline. Other disciplines of the catalogue may be named; they race with their
-defaults."""
+"""Settings that are compared, by discipline. Other disciplines of the catalogue may be named; they
+are compared with their defaults."""
 LINUX = {
     name: {"profile": "linux"} for name in ("fq_codel", "fq_pie", "codel", "pie", "sfq", "dualpi2")
 }
-"""Disciplines that are raced with Linux's profile, since the commands are mostly for Linux."""
+"""Disciplines that are compared with Linux's profile, since the commands are mostly for Linux."""
 USUAL = ("cake", "fq_codel", "fq_pie", "codel", "pie", "sfq")
-"""Disciplines that race unless others are named: Linux has them, and they need no tuning by
+"""Disciplines that are compared unless others are named: Linux has them, and they need no tuning by
 hand."""
 SCALABLE = "dualpi2"
-"""The discipline that races in addition if a sender has a scalable congestion control."""
+"""The discipline that is compared in addition if a sender has a scalable congestion control."""
 STAY = ("cake", "fq_codel", SCALABLE)
 """Disciplines whose usual setting stays to the end of a race, whatever its score: they are widely
 available, so readers want to see their results."""
@@ -119,8 +120,8 @@ def of(
 ) -> list[Candidate]:
     """All candidates: today's queue first, then the usual setting of each discipline, then others.
 
-    Of those the ones come first that the first of the systems has natively. A discipline that none
-    of the systems has does not race: SpecError if it was named, or if there is no other.
+    Within these groups, disciplines that the first system has natively come first. A discipline
+    that none of the systems has is left out: SpecError if it was named, or if there is no other.
     """
     known = {entry["name"] for entry in engine.catalogue()["aqm"]}
     for name in disciplines:
@@ -140,7 +141,7 @@ def of(
 
 
 def _raced(situation: Situation, disciplines: Sequence[str], systems: Sequence[str]) -> list[str]:
-    """The disciplines that race; those that the first system has natively come first."""
+    """The disciplines that are compared; those that the first system has natively come first."""
     usual = (*USUAL, SCALABLE) if situation.scalable else USUAL
     named = list(disciplines or usual)
     had = [name for name in named if any(targets.has(system, name) for system in systems)]

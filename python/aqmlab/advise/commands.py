@@ -15,7 +15,8 @@ from .situation import ROUTER, Situation
 
 
 def plan(situation: Situation, chosen: Candidate) -> targets.Plan:
-    """The queues of both directions, with the rates of the shaper that was raced."""
+    """The settings of the chosen queue for both directions of the line, with the shaper rates under
+    which it was simulated."""
     scenario = chosen.scenario(situation)
     complete = engine.check({**scenario, "seed": 1})["link"]
     place = -1 if situation.place == ROUTER else 0
@@ -27,7 +28,8 @@ def plan(situation: Situation, chosen: Candidate) -> targets.Plan:
 
 
 def direction(situation: Situation, chosen: Candidate) -> targets.Queue:
-    """The queue of the first direction that has one; the other direction has equal settings."""
+    """The settings of the queue in the first direction that has one; a queue in the other direction
+    has equal settings."""
     return next(one.queue for _, one in plan(situation, chosen).directions())
 
 

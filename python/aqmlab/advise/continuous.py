@@ -1,9 +1,10 @@
-"""Searches values between the raced settings: Optuna varies the continuous parameters of the
-winning discipline.
+"""Searches values between the settings that were compared: Optuna varies the continuous parameters
+of the winning discipline.
 
 Optuna is an optional dependency (`aqmlab[optuna]`). Its tree-structured Parzen estimator (TPE;
-Bergstra et al., NIPS 2011) proposes values, simulations under the race's seeds give their scores,
-and the best proposals race against the finalists, so that none wins by lucky seeds.
+Bergstra et al., NIPS 2011) proposes values, simulations under the seeds of the comparison give
+their scores, and the best proposals are compared with its finalists, so that none wins by lucky
+seeds.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SPAN = 4.0
 """A parameter is searched from a quarter of its value to four times it, on a logarithmic scale;
 our own choice, without a source."""
 KEPT = 2
-"""Number of the best proposals that race at the end."""
+"""Number of the best proposals that are compared with the finalists at the end."""
 
 
 def search(trial: Trial, winner: Candidate, wish: Wish) -> list[Candidate]:

@@ -25,16 +25,17 @@ EQUAL = 0.02
 """Largest difference of scores (0 to 1) that users would not notice; our own choice, without a
 source."""
 LEAST = 4
-"""Number of seeds before a candidate's difference from the best can count as known;
-our own choice, without a source."""
+"""Number of seeds from which on a candidate's difference from the best may count as known; our own
+choice, without a source."""
 SURE = 0.99
 """Confidence at which a difference counts as known: higher than that of the shown intervals, since
 it is tested after every round; our own choice, without a source."""
 AHEAD = EQUAL / 4
-"""Lead in score over its discipline's usual setting that another setting needs to stay in the race;
-our own choice, without a source."""
+"""A setting stays in the comparison only if its score is higher than that of its discipline's usual
+setting by this much; our own choice, without a source."""
 ENTER = 3
-"""Least number of disciplines whose other settings race; our own choice, without a source."""
+"""Least number of disciplines whose other settings are simulated too; our own choice, without a
+source."""
 Scores = Mapping[int, float]
 """A candidate's scores by seed."""
 Evaluate = Callable[[Sequence[Candidate], Sequence[int]], Sequence[Scores]]

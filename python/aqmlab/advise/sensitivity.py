@@ -39,8 +39,8 @@ class Effect:
     candidate: str
     score: float
     change: tuple[float, float, float] | None
-    """Mean and interval of the new score minus the old one; None for a candidate that is only
-    compared."""
+    """Mean of the new score minus the old one, and the ends of its confidence interval; None for a
+    candidate that is only compared."""
 
 
 def parameters(

@@ -100,7 +100,8 @@ class Trial:
         }
 
     def measured(self, one: Candidate, name: str) -> tuple[float, float, float] | None:
-        """Mean and interval of a measure; None if it is undefined under any seed."""
+        """Mean over the seeds of a measure of a candidate, and the ends of its confidence interval;
+        None if the measure is undefined under any seed."""
         found = list(self.values(one, name).values())
         kept = [value for value in found if value is not None]
         return interval(kept) if kept and len(kept) == len(found) else None
@@ -108,7 +109,8 @@ class Trial:
     def difference(
         self, one: Candidate, other: Candidate, name: str
     ) -> tuple[float, float, float] | None:
-        """Mean and interval of a measure's difference `other - one`, paired by seed."""
+        """Mean of a measure's difference `other - one`, paired by seed, and the ends of its
+        confidence interval; None if no seed has both."""
         there = self.values(other, name)
         pairs = [(value, there.get(seed)) for seed, value in self.values(one, name).items()]
         gaps = [b - a for a, b in pairs if a is not None and b is not None]

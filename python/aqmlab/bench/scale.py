@@ -144,7 +144,8 @@ class Scale(TypedDict):
 
 
 def measure(instructions: bool, largest: int) -> Scale:
-    """The document of `aqmlab bench --scale --json`; nothing larger than `largest` is run."""
+    """Carries out the measurements and returns the document of `aqmlab bench --scale --json`.
+    Scenarios with more than `largest` users, connections, flows, packets or links are left out."""
     if instructions and shutil.which("valgrind") is None:
         raise AqmlabError(
             "instructions are counted by valgrind, which is not installed: install it"
@@ -201,7 +202,8 @@ def _idle_user_bytes(users: int) -> float:
 
 
 def show(measured: Scale, console: Console) -> None:
-    """Prints the measurements, also for `docs/performance.md`: a table in Markdown."""
+    """Prints the measurements as a table in Markdown, the form in which `docs/performance.md` has
+    them."""
     from rich import box
     from rich.table import Table
 

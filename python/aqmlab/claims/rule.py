@@ -51,11 +51,11 @@ class Levels:
     fail: float
 
     def of_all(self, count: int) -> Levels:
-        """The levels for each of `count` conditions that must all hold."""
+        """The error probabilities for each of `count` conditions that must all hold."""
         return Levels(self.hold, self.fail / count)
 
     def of_any(self, count: int) -> Levels:
-        """The levels for each of `count` alternatives."""
+        """The error probabilities for each of `count` alternatives, of which one must hold."""
         return Levels(self.hold / count, self.fail)
 
 
@@ -105,13 +105,15 @@ def _alternatives(rule: Rule, evidence: Evidence, levels: Levels, names: Names) 
 
 
 def _each(rule: Rule, names: Names) -> Iterator[tuple[Rule, Names]]:
-    """Yields the rule once for every combination of the values in `each`; all must hold."""
+    """Yields the rule once for every combination of the values in `each`; the rule must hold for
+    all combinations."""
     for chosen in choices(rule.each):
         yield replace(rule, each={}), {**names, **chosen}
 
 
 def _some(rule: Rule, names: Names) -> Iterator[tuple[Rule, Names]]:
-    """Yields the rule once for every combination of the values in `some`; one suffices."""
+    """Yields the rule once for every combination of the values in `some`; it suffices that the rule
+    holds for one combination."""
     for chosen in choices(rule.some if rule.some is not None else {}):
         yield replace(rule, some=None), {**names, **chosen}
 
@@ -130,15 +132,15 @@ def _judged(condition: Condition, evidence: Evidence, levels: Levels, names: Nam
 
 
 def _aligned(lets: Mapping[str, Let], evidence: Evidence) -> dict[str, np.ndarray]:
-    """The numbers that a condition's names denote, under the seeds that all of them have."""
+    """For each name of a condition (`let`), its numbers under the seeds that all names have."""
     found = {name: evidence.number(let) for name, let in lets.items()}
     seeds = min((len(v) for v in found.values() if v.ndim), default=0)
     return {name: v[:seeds] if v.ndim else v for name, v in found.items()}
 
 
 def numbers(names: Names) -> dict[str, np.ndarray]:
-    """Those values of the names in `each` and `some` that are numbers, by name: an expression may
-    use them."""
+    """The values from `each` and `some` that are numbers, by their names, for use in
+    expressions."""
     return {
         name: np.asarray(float(value))
         for name, value in names.items()
@@ -147,13 +149,14 @@ def numbers(names: Names) -> dict[str, np.ndarray]:
 
 
 def described(condition: Condition, names: Names) -> str:
-    """A condition's text, in which "{name}" is the value of that name, for a reader."""
+    """The text of a condition for a reader: "{name}" in it is replaced by the value of the name in
+    `names`."""
     text = condition.value if condition.text is None else condition.text
     return text.format(**{name: plain(value) for name, value in names.items()})
 
 
 def lets_of(condition: Condition, names: Names) -> dict[str, Let]:
-    """What each name of a condition denotes (`let`), with the values of `names` in place of
+    """The definitions of a condition's names (`let`), with the values of `names` in place of
     "$name"."""
     return {name: convert(name, _filled(let, names), Let) for name, let in condition.let.items()}
 

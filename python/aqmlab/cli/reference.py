@@ -159,8 +159,9 @@ def _brief() -> list[Entry]:
 
 
 def find(name: str) -> Entry:
-    """The entry of that name, with its `kind`; write `tcp/plain` if two kinds have the name. A name
-    of a file is that of a discipline or congestion control of one's own."""
+    """The registry entry with this name, and its `kind`. If two kinds have the name, the kind goes
+    before it, as in `tcp/plain`. The name of a file stands for the user's own discipline or
+    congestion control in that file."""
     if source.names_file(name):
         return source.described(source.table(name))
     wanted, slash, bare = name.partition("/")
@@ -195,9 +196,10 @@ def _app_of_model(name: str) -> str | None:
 
 
 def described(name: str, settings: Sequence[str], rate: str) -> Entry:
-    """The entry of that name; a queue discipline with what it takes for every field.
+    """The registry entry with this name. The entry of a queue discipline also has the value that
+    the discipline uses for every field.
 
-    `settings` are `"field=value"`; `rate` is that of the line behind the queue. Adds `rate`,
+    `settings` are `"field=value"`; `rate` is the rate of the line behind the queue. Adds `rate`,
     `written` (the settings) and `effective`: a value that was not written and has no fixed default
     follows from the others and the rate; a field that is missing has no effect or is off.
     """

@@ -47,8 +47,8 @@ def lines(result: Result) -> list[str]:
 
 
 def _delays(run: FinishedRun) -> list[float]:
-    """The delay of the studied queue second by second, in at most `WIDTH` parts; the largest of
-    each."""
+    """The delay of the studied queue over the run, in seconds: the run is divided into at most
+    `WIDTH` parts, and each part has the largest mean delay of any of its seconds."""
     port = run.summary.get("studied_port")
     try:
         seconds = run.table("seconds")

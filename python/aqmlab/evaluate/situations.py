@@ -2,9 +2,9 @@
 all.
 
 A set is a version, a name and a seed: the same three give the same scenarios on every machine. The
-sets `train` and `public` are known to everybody, so a search for a program may train on the first
-and select by the second. The scenarios of `held-out` follow from a seed that is given at the call
-and that the author of a program does not know.
+sets `train` and `public` are known to everybody, so a search for a queue discipline or congestion
+control may train on the first and select by the second. The scenarios of `held-out` follow from a
+seed that is given at the call and that the author of the discipline or control does not know.
 
 What is drawn, and within which bounds, is our own choice, without a source: lines of homes and
 small sites, with the traffic that makes queues visible there.
@@ -25,26 +25,29 @@ from aqmlab.simulator.forms import Link, ProgramTable, Scenario, Traffic
 DATA: dict[str, Any] = tomllib.loads(
     (Path(__file__).parent / "sets.toml").read_text(encoding="utf-8")
 )
-"""The contents of `sets.toml`: names of the queues and controls in scenarios, and the sets'
-version.
+"""The contents of `sets.toml`: names of the queue disciplines and congestion controls in the
+scenarios, and the version of the sets.
 """
 VERSION: int = DATA["version"]
 """Version of the sets, which changes when any scenario changes."""
 SIZES = {"train": 600, "public": 400, "held-out": 400}
 """Number of scenarios of each set."""
 PACKETS = 2_500
-"""Packets that a scenario's line carries, approximately; this sets the scenario's duration."""
+"""Approximate number of packets that the line carries in a scenario; the scenario's duration
+follows from it."""
 LENGTH_S = (4.0, 16.0)
-"""Shortest and longest duration of a scenario."""
+"""Shortest and longest duration of a scenario, in seconds."""
 CONTROLS: list[str] = DATA["flows"]["congestion"]
-"""Congestion controls of the flows that meet a queue."""
+"""Congestion controls of the flows in scenarios whose subject is a queue; one is drawn for each
+group of flows."""
 PLAIN: str = DATA["queues"]["plain"]
 """The queue whose buffer is given in bandwidth-delay products."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """A scenario into which a subject is put as its queue or congestion control."""
+    """A scenario in which the subject, the queue discipline or congestion control that is
+    evaluated, is put in place of one of the scenario's own."""
 
     name: str
     family: str
@@ -69,7 +72,8 @@ def of_controls(name: str, seed: int = 0, size: int | None = None) -> list[Situa
 
 
 def _between(rng: random.Random, low: float, high: float) -> float:
-    """A random number, uniform in its logarithm, with three digits."""
+    """A random number between `low` and `high`, uniform in its logarithm, rounded to three
+    digits."""
     return float(f"{math.exp(rng.uniform(math.log(low), math.log(high))):.3g}")
 
 
@@ -124,7 +128,8 @@ def _browsing(_rng: random.Random, scenario: Scenario) -> None:
 
 
 def _steps(rng: random.Random, scenario: Scenario) -> None:
-    """Lets the rate fall to 20 to 60 % at 40 % of the run, and recover at 70 % of it."""
+    """Lets the line's rate fall to between 20 and 60 % at 40 % of the run, and recover at 70 % of
+    it."""
     length = float(scenario.get("duration", "").split()[0])
     rate, low = _bits(scenario), rng.uniform(0.2, 0.6)
     steps = [(0, 1), (0.4 * length, low), (0.7 * length, 1)]
@@ -200,13 +205,13 @@ def _control(name: str, rng: random.Random) -> Situation:
 
 
 def with_queue(situation: Situation, queue: str | ProgramTable) -> Scenario:
-    """The scenario with this queue (a name, or the table of a user's own)."""
+    """The scenario with this queue discipline (a name, or the table of the user's own)."""
     link: Link = {**situation.scenario["link"][0], "forward": {"aqm": queue}}
     return {**situation.scenario, "link": [link]}
 
 
 def with_control(situation: Situation, control: str | ProgramTable) -> Scenario:
-    """The scenario with this congestion control (a name, or the table of a user's own)."""
+    """The scenario with this congestion control (a name, or the table of the user's own)."""
     named = control if isinstance(control, str) else {"name": control}
     traffic: list[Traffic] = [
         {**group, "tcp": {**group.get("tcp", {}), "congestion": named}}

@@ -69,5 +69,5 @@ def head(file: Path) -> dict[str, Any]:
 
 
 def sources(file: Path) -> list[Path]:
-    """The files of an experiment."""
+    """The files that make up an experiment: its main file, and the files that this includes."""
     return [file, *(file.parent / more for more in included(head(file), file))]

@@ -1,5 +1,5 @@
-"""Converts loads into users (or rates of connections): one calibration for each base whose groups
-have an axis `load`, and one for each kind of scenario that states a load itself."""
+"""Converts loads into users (or rates of connections): one calibration for each base scenario whose
+groups have an axis `load`, and one for each kind of scenario that states a load itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from aqmlab.tables.loads import Target
 
 
 def how(experiment: Experiment, base: str | None) -> CalibrationRule:
-    """The experiment's rule for the calibration of a base."""
+    """The `[[calibration]]` entry of an experiment for the base scenario `base`: how loads of this
+    scenario are converted into users. SpecError if there is none."""
     for entry in experiment.calibration:
         if entry.base == base:
             return entry
@@ -41,8 +42,8 @@ def measure(
     laboratory: Laboratory,
     loads: list[str],
 ) -> dict:
-    """The calibration of a base: the fitted line from users to bytes per second, and the users that
-    offer each of these loads."""
+    """The calibration of a base scenario: the fitted line from users to bytes per second, and the
+    users that offer each of these loads."""
     rule = how(experiment, base)
     first, *others = rule.places
     usual = {"duration": settings.duration, "warmup": settings.warmup}
@@ -87,7 +88,8 @@ def _rate_for(scenario: Scenario, traffic: int, load: str) -> float:
 
 
 def lookup(experiment: Experiment, calibrations: Mapping[str | None, dict]) -> Loads:
-    """A function that gives the fields and values that a load sets in the scenarios of a base."""
+    """A function that gives the fields and values that a load sets in the scenarios derived from a
+    base scenario."""
 
     def loads(base: str | None, load: str) -> dict[str, object]:
         number: object = calibrations[base]["users"][load]
@@ -97,7 +99,8 @@ def lookup(experiment: Experiment, calibrations: Mapping[str | None, dict]) -> L
 
 
 def fields(experiment: Experiment, base: str | None) -> list[str]:
-    """The fields of a base's scenarios that a load sets: users, or an open loop's rates."""
+    """The fields that a load sets in the scenarios derived from a base scenario: numbers of users,
+    or an open loop's rates."""
     places = how(experiment, base).places
     name = calibrate.RATE if _open_loop(experiment, base) else "users"
     return [f"traffic.{place}.{name}" for place in places]
@@ -109,7 +112,8 @@ def _open_loop(experiment: Experiment, base: str | None) -> bool:
 
 
 def loads_of(groups: Iterable[Group], base: str | None) -> list[str]:
-    """The loads of these groups with a base, and 100 %, in ascending order."""
+    """The loads of those of the groups that vary this base scenario, and 100 %, in ascending
+    order."""
     found = {"100%"} | {
         value
         for group in groups
@@ -123,7 +127,7 @@ def loads_of(groups: Iterable[Group], base: str | None) -> list[str]:
 
 def placeholders(experiment: Experiment) -> Loads:
     """Placeholder numbers of users, before a calibration gives those that offer a load: each load
-    of a base has a number of its own."""
+    of a base scenario has a number of its own."""
     numbers: dict[tuple[str | None, str], int] = {}
 
     def loads(base: str | None, load: str) -> dict[str, object]:

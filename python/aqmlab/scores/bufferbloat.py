@@ -5,7 +5,8 @@ from __future__ import annotations
 from .form import Score, grade
 
 STEPS = ((0.005, "A+"), (0.030, "A"), (0.060, "B"), (0.200, "C"), (0.400, "D"))
-"""Bounds of DSLReports' letters, s; there is no E."""
+"""For each of DSLReports' letters, the increase of the round-trip time (s) below which it is given;
+a larger increase gets F, and there is no E."""
 
 
 def dslreports(down_s: float, up_s: float) -> str:

@@ -16,7 +16,8 @@ WIDE = True
 
 
 def draw(data: dict, *, title: str = "") -> Figure:
-    """`data["tcp"]` and `data["other"]`: bytes in equal steps of `data["step_s"]` seconds."""
+    """Draws the load over time: `data["tcp"]` and `data["other"]` have the bytes of TCP and of
+    other packets in each step of `data["step_s"]` seconds."""
     figure, axes = new(9.0, 2.8, title)
     step = float(data["step_s"])
     to_mbit = 8e-6 / step

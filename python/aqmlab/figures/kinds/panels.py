@@ -47,8 +47,8 @@ def _panel(rows: list[dict], x_key: str) -> dict:
 
 
 def draw(data: dict, *, axis: str, title: str = "") -> Figure:
-    """`data["rows"]`: measures with `title`, `unit` and one cell per entry of `data["columns"]`.
-    All panels of a measure have a common scale.
+    """Draws one row of panels for each measure in `data["rows"]`, which has `title`, `unit` and one
+    cell per entry of `data["columns"]`. All panels of a measure have a common scale.
 
     A cell has `x`, `ours`, `low`, `high` and, where published numbers exist, `paper`.
     """

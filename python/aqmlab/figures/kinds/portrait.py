@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 def draw(data: dict, *, title: str = "", reference: str = "") -> Figure:
-    """`data` has `this` and perhaps `reference`, each with `time_s` and `packets` (the queue) and
-    `upper_ms` and `count` (the response-time histogram), and `ms_per_packet`, the transmission time
-    of a packet of mean size.
+    """Draws the queue over time and the distribution of response times: `data` has `this` and
+    perhaps `reference`, each with `time_s` and `packets` (the queue) and `upper_ms` and `count`
+    (the response-time histogram), and `ms_per_packet`, the transmission time of a packet of mean
+    size.
     """
     figure, row = grid(7.6, 2.7, 1, 2, width_ratios=[1.25, 1])
     figure.set_layout_engine("constrained", wspace=0.07)

@@ -80,8 +80,9 @@ def _trend(sample: np.ndarray) -> str:
 
 
 def draw(data: dict, *, axis: str, title: str = "", window: int = 60) -> Figure:
-    """`data["time_s"]` and `data["value"]`; the time before `data["warmup_s"]` is shown as
-    discarded. Seconds without a value are NaN and stay empty.
+    """Draws a quantity over time: `data["value"]` has its values at the times `data["time_s"]`, NaN
+    for a second without a value, which stays empty. The time before `data["warmup_s"]` is shaded as
+    discarded.
     """
     figure, axes = new(5.4, 3.0, title)
     time = np.asarray(data["time_s"], dtype=float)
@@ -131,8 +132,8 @@ def rolling_mean(value: np.ndarray, window: int) -> np.ndarray:
 
 
 def _top(value: np.ndarray) -> float:
-    """The upper end of the axis, with room for the legend; the largest 0.5 % of the seconds may be
-    cut, so that they do not flatten the others."""
+    """The upper end of the axis of values, with room for the legend. The values of 0.5 % of the
+    seconds, the largest, may lie above it, so that they do not flatten the others."""
     good = value[np.isfinite(value)]
     if not len(good):
         return 1.0

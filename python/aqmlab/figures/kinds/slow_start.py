@@ -84,8 +84,9 @@ def follow(
 def _over_time(
     arrivals: np.ndarray, begins: np.ndarray, averages: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Time, backlog after every event up to the last arrival, and the average as of the latest
-    arrival."""
+    """Three series up to the last arrival: the times (s) of all arrivals and starts of a
+    transmission, the backlog (packets) after each, and RED's average of the backlog (packets) at
+    the latest arrival."""
     begins = begins[begins <= arrivals[-1]]
     time = np.concatenate([arrivals, begins])
     change = np.concatenate([np.ones(len(arrivals)), -np.ones(len(begins))])
@@ -95,8 +96,8 @@ def _over_time(
 
 
 def draw(data: dict, *, title: str = "") -> Figure:
-    """`data` has `time_s`, `packets`, `average` and `levels`, pairs of a label and a number of
-    packets.
+    """Draws the queue: `data` has the times `time_s`, the backlog `packets` and RED's `average` of
+    it (packets) at these times, and `levels`, pairs of a label and a number of packets.
     """
     figure, axes = new(title=title)
     draw_queue(axes, data)

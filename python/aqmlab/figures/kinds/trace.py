@@ -114,8 +114,9 @@ def _note(data: dict, mean_bytes: int | None) -> str:
 
 
 def draw(data: dict, *, title: str = "") -> Figure:
-    """`data` has `time_s`, `packets`, `average` (or None), `drops_s` (times of drops, marked above
-    the axes) and `levels`, pairs of a label and a number of packets.
+    """Draws the queue: `data` has the times `time_s`, the backlog `packets` and its `average` (or
+    None) at these times, `drops_s` (times of drops in s, marked above the axes) and `levels`, pairs
+    of a label and a number of packets.
     """
     figure, axes = new(7.6, 2.9)
     draw_queue(axes, data)
