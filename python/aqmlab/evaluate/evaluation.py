@@ -1,5 +1,6 @@
-"""The score card: tests of laws first, then every scenario of the sets, where the subject is
-compared by pairs with the best of aqmlab's own queue disciplines or congestion controls."""
+"""The score card: first the checks that every queue discipline or congestion control must pass
+(laws), then every scenario of the sets, where the subject is compared in pairs with the best of
+aqmlab's own queue disciplines or congestion controls."""
 
 from __future__ import annotations
 
@@ -30,12 +31,13 @@ Progress = Callable[[str], object]
 
 
 Interval = list[float | None]
-"""Mean, and the ends of its 95 % interval (None of a single value)."""
+"""A mean and the two ends of its 95 % confidence interval. The ends are None if the mean is that of
+a single value."""
 
 
 class Rival(TypedDict):
-    """A queue discipline or control of aqmlab compared with the subject over the scenarios of a
-    set."""
+    """One of aqmlab's own queue disciplines or congestion controls, compared with the subject over
+    the scenarios of a set."""
 
     score: Interval
     difference: Interval
@@ -43,7 +45,8 @@ class Rival(TypedDict):
 
 
 class OfSet(TypedDict):
-    """The results of one set; `beside` has those of aqmlab's own queues or controls, by name."""
+    """The results of the subject in one set; `beside` has the results of aqmlab's own queue
+    disciplines or congestion controls, by name."""
 
     scenarios: int
     score: Interval
@@ -56,7 +59,7 @@ class OfSet(TypedDict):
 
 
 class Card(TypedDict):
-    """A score card. If it is not valid, since a law is broken or repeated runs differ, its scores
+    """A score card. If it is not valid, because a law is broken or repeated runs differ, its scores
     mean nothing."""
 
     name: str
@@ -79,8 +82,8 @@ def evaluate(
     checked: bool = True,
     notify: Progress = lambda _: None,
 ) -> Card:
-    """The score card of `FILE[:CLASS]`, or of one of aqmlab's own queues or controls by its name,
-    over these sets.
+    """The score card of a queue discipline or congestion control over these sets; `name` is
+    `FILE[:CLASS]`, or the name of one of aqmlab's own.
 
     `seed` determines the held-out set. `size` limits the scenarios of each set.
     """
@@ -129,7 +132,8 @@ def subject_of(name: str) -> tuple[str | ProgramTable, str, str]:
 
 
 def laws(name: str, kind: str, notify: Progress) -> list[Check]:
-    """The checks of laws that the subject fails."""
+    """The checks that the subject fails, of those that every queue discipline or congestion control
+    must pass (laws)."""
     check = checking.check if kind == "aqm" else checking.check_control
     report = check(name, lambda what: notify(f"law: {what}"))
     return [row for row in report["checks"] if row["broken"]]
@@ -177,7 +181,8 @@ def _set(
 
 
 def _interval(values: Sequence[float]) -> Interval:
-    """Mean, and the ends of its 95 % interval (None of a single value)."""
+    """The mean of the values and the ends of its 95 % confidence interval, which are None for a
+    single value."""
     found = intervals.interval(values)
     return [None if math.isnan(value) else round(value, 5) for value in found]
 
@@ -209,8 +214,8 @@ def _grades(answers: Sequence[judging.Answer]) -> dict[str, float]:
 def _by_family(
     drawn: Sequence[Situation], own: Sequence[float], theirs: Sequence[float]
 ) -> dict[str, Interval]:
-    """For each family of scenarios, the score's difference from the best of aqmlab's own queues or
-    controls."""
+    """For each family of scenarios, the difference of the subject's score from that of the best of
+    aqmlab's own queue disciplines or congestion controls."""
     found: dict[str, list[float]] = {}
     for one, a, b in zip(drawn, own, theirs, strict=True):
         found.setdefault(one.family, []).append(a - b)

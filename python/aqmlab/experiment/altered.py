@@ -17,16 +17,17 @@ from .grammar import Group
 from .spec import parse_override, set_path
 
 _LONGEST = 60
-"""Longest suffix of a name that is made of the changes, in characters."""
+"""Number of characters to which the suffix of a changed study's name is cut. The suffix lists the
+changed fields; a hash follows one that is cut."""
 
 
 def with_fields(
     experiment: Experiment, settings: Sequence[str], parts: Sequence[str] | None = None
 ) -> Experiment:
-    """The study with these fields (`"path=value"`) in the scenario of every cell.
+    """The study with these fields (`"path=value"`) set in the scenario of every cell.
 
-    Its claims are evaluated anew. A field that an axis or a group of these parts sets is refused
-    (None: of all parts), since the labels of the cells would be wrong.
+    Its claims are evaluated anew. A field that an axis or a group of the `parts` (None: all parts)
+    sets is refused, since the labels of the cells would be wrong.
     """
     changes = dict(map(parse_override, settings))
     for path in changes:
@@ -57,8 +58,8 @@ def with_fields(
 
 
 def suffix(settings: Sequence[str]) -> str:
-    """The suffix of a changed study's name: the changes, shortened by a hash if they are too
-    long."""
+    """The suffix of a changed study's name: the changed fields and their values, cut and followed
+    by a hash if they are too long."""
     brief = (re.sub(r"^.*\.(?=[^=]*=)", "", text) for text in settings)
     words = re.sub(r"[^\w.-]+", "", "-".join(brief).replace("=", "-"))
     if len(words) <= _LONGEST:

@@ -26,7 +26,7 @@ def corner(unknowns: Sequence[Unknown], points: np.ndarray, best: np.ndarray) ->
     """The posterior of every unknown and of every pair, on the scales of their priors; the
     inferred set is a diamond, the prior a dotted line."""
     count = len(unknowns)
-    # The mark of a choice is drawn in the middle of its interval.
+    # The mark of a choice is drawn at the midpoint of the choice's interval of coordinates.
     places = [
         unknown.place(unknown.at(float(p))) for unknown, p in zip(unknowns, best, strict=True)
     ]

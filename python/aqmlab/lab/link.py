@@ -18,13 +18,15 @@ from aqmlab.simulator.forms import ProgramTable, Scenario
 from aqmlab.simulator.plugin import source
 
 LONGEST = 65_536
-"""Longest fragment that the page reads, in characters (`MOST_TEXT` of `web/scenario.js`)."""
+"""Largest number of characters of the fragment, the text after `#` in the page's address, that the
+page reads (`MOST_TEXT` of `web/scenario.js`)."""
 MOST = 16
 """Largest number of links, and of traffic groups, that the page shows."""
 
 
 class Opened(NamedTuple):
-    """The fragment that the page opens, and the modules that it loads."""
+    """The fragment of the page's address that has the scenario to open, and the modules that the
+    page loads."""
 
     fragment: str
     """The text after `#` in the page's address."""
@@ -34,7 +36,7 @@ class Opened(NamedTuple):
 
 def opened(file: Path) -> Opened:
     """Encodes the scenario of a file for both of the sides that the page compares, with the
-    fingerprint of a run by this installation: the page checks its own run against it.
+    fingerprint of a run by this installation, with which the page compares that of its own run.
 
     Raises SpecError if the file does not hold a single scenario that a tab can run.
     """
@@ -70,7 +72,8 @@ def _module(file: Path, table: ProgramTable) -> Path:
 
 
 def _named(group: Mapping[str, object]) -> dict[str, object]:
-    """A traffic group with only the name of its congestion control, without source or path."""
+    """A traffic group in which the user's own congestion control is only named, without source or
+    path."""
     tcp = group.get("tcp")
     control = tcp.get("congestion") if isinstance(tcp, Mapping) else None
     table = control.get("name") if isinstance(control, Mapping) else None

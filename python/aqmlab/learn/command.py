@@ -19,14 +19,15 @@ SUFFIX = ".traffic.jsonl"
 
 @dataclass(frozen=True)
 class Answer:
-    """The written files, and the facts about the capture."""
+    """The files that `aqmlab learn` wrote, and facts about the capture."""
 
     model: Path
     scenario: Path | None
     """The scenario's file; None if the model has no connections to replay."""
     page: Path | None
     header: Header
-    """The first line of the model."""
+    """The content of the first line of the model's file: facts about the capture, and the
+    distributions of its connections."""
 
     def document(self) -> dict[str, Any]:
         """The JSON document of `aqmlab learn --json`."""

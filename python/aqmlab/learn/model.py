@@ -53,13 +53,14 @@ class Distribution(Quantiles):
 
 
 class Header(LearnedAbout):
-    """The first line of a model's file."""
+    """The content of the first line of a model's file: facts about the capture, and the
+    distributions of its connections."""
 
     distributions: dict[str, Distribution]
 
 
 def header(learned: Learned) -> Header:
-    """The first line of the model of a capture."""
+    """The content of the first line of the model's file, from the result of reading a capture."""
     report = learned.report
     histograms = report["histograms"] | {"gap_us": _gaps(learned.index)}
     distributions = {
@@ -83,7 +84,7 @@ def quantiles(histogram: Histogram) -> Quantiles:
     """Number, mean, and quantiles (at `KNOTS`) of a histogram of whole numbers."""
     low, high, count = np.array(histogram["buckets"], dtype=float).T
     above = np.cumsum(count)
-    # Each rank is mapped to the middle of the bucket that contains it.
+    # Each rank is mapped to the midpoint of the bucket that contains it.
     rank = np.clip(np.ceil(KNOTS * above[-1]), 1, above[-1])
     middle = np.floor((low + high) / 2)[np.searchsorted(above, rank)]
     return {
@@ -117,7 +118,8 @@ def write(path: Path, header: Header, learned: Learned) -> None:
 
 
 def _lines(source: IO[bytes], begins: np.ndarray, lengths: np.ndarray) -> Iterator[bytes]:
-    """The lines that begin at these offsets. Lines close together are read in one piece."""
+    """The lines of `source` that begin at these offsets. Lines that are close together are read in
+    one piece."""
     if not len(begins):
         return
     first, last = int(begins.min()), int((begins + lengths).max())

@@ -23,26 +23,29 @@ if TYPE_CHECKING:
     from aqmlab._core import Learner
 
 CHUNK = 1 << 20
-"""Number of bytes that are read at a time."""
+"""Number of bytes of the capture that are read at a time."""
 _GZIP = b"\x1f\x8b"
 _OTHERS = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\xfd7zX": "xz -d", b"BZh": "bzip2 -d"}
 
 
 @dataclass(frozen=True)
 class Learned:
-    """The result of reading a capture: a report, and the lines of its connections in a temporary
-    file."""
+    """The result of reading a capture: a report, and a temporary file with one line for each
+    connection, as in the file of a traffic model."""
 
     report: forms.Learned
     lines: IO[bytes]
-    """Lines of the connections, in the order of the connections' ends."""
+    """The temporary file: one line for each connection, in the order in which the connections
+    ended."""
     index: np.ndarray
-    """One row for every line, in the same order: start in microseconds, serial number, bytes."""
+    """One row for every line of the file, in the order of the lines: the connection's start in
+    microseconds, its serial number, and the length of the line in bytes."""
 
 
 @contextmanager
 def read(path: Path, inside: Sequence[str], progress: Progress) -> Iterator[Learned]:
-    """Reads a capture; the temporary file of lines exists as long as the context."""
+    """A context manager that reads a capture. The temporary file, with one line for each
+    connection, is deleted at the end of the `with` block."""
     learner = engine.learner([_prefix(text) for text in inside])
     rows = []
     with _opened(path) as file, tempfile.TemporaryFile() as lines:

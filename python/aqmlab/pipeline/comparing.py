@@ -108,7 +108,7 @@ def _row(name: str, ours: list[float | None], theirs: list[float], allowed: Marg
 
 
 def _half(values: Sequence[float]) -> float | None:
-    """Half of the 95 % interval of a mean; None for a single value."""
+    """Half the width of the 95 % interval of the values' mean; None for a single value."""
     from aqmlab.intervals import interval
 
     mean, low, _ = interval(list(values))

@@ -67,7 +67,7 @@ ONLY_SIMULATED = (
 
 @dataclass(frozen=True)
 class Row:
-    """The comparison of one measure of one variant."""
+    """The comparison of one measure between live and simulated runs of one variant."""
 
     variant: str
     number: str
@@ -76,7 +76,8 @@ class Row:
     live: float
     simulated: float
     half: float
-    """Half of the 95 % interval of the difference."""
+    """Half the width of the 95 % interval of the mean difference between live and simulated
+    runs."""
     margin: float
     verdict: str
 
@@ -107,7 +108,8 @@ class Parity:
 
 
 def margin_of(number: str) -> Margin:
-    """The margin of a measure of a summary, by its name."""
+    """The margin within which a measure of a summary counts as equivalent, by the measure's
+    name."""
     last = number.rpartition(".")[2]
     return next((margin for name, margin in MARGINS if last.startswith(name)), OTHERS)
 
@@ -128,7 +130,7 @@ def compare(simulated: Result, live: Result, name: str) -> Parity:
 
 
 def described(summary: Numbers) -> list[str]:
-    """What limits the validity of a live run, by its own account."""
+    """Sentences on what limits the validity of a live run, from the run's summary."""
     account = summary.get("live") or {}
     return [*account.get("missing", ()), *account.get("flags", ())]
 
@@ -156,15 +158,16 @@ def _rows(live: list[FinishedRun], simulated: list[FinishedRun]) -> Iterator[Row
 
 
 def _title(number: str, about: Mapping[str, Any]) -> str:
-    """The title of a compared measure, after the name of the port or traffic group that it is
-    of."""
+    """The title of a compared measure, preceded by the name of the port or traffic group to which
+    the measure belongs."""
     place = number.rpartition(".")[0].removeprefix("ports.")
     title = about.get("title", number)
     return f"{place}: {title}" if place and about else title
 
 
 def _judged(ours: list[float], theirs: list[float], margin: Margin) -> Judgement:
-    """A verdict; inconclusive where a single run has no interval."""
+    """The comparison of live with simulated values of a measure, paired by seed; inconclusive if a
+    single run leaves the difference without an interval."""
     found = judge_paired(ours, theirs, margin)
     return found if math.isfinite(found.half) else replace(found, verdict=INCONCLUSIVE)
 

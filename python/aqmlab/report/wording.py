@@ -20,7 +20,7 @@ _BYTES = ((1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
 def rate(value: object) -> str:
-    """A line rate in the largest unit in which it is at least 1."""
+    """A line rate as text, in the largest unit in which it is at least 1."""
     try:
         bits = units.bits_per_s(value)
     except SpecError:
@@ -29,7 +29,8 @@ def rate(value: object) -> str:
 
 
 def line_rate(link: Link, prefix: str = "") -> str:
-    """The rate of a link's direction (`prefix` is empty or `reverse_`), or how it changes."""
+    """The line rate in one direction of a link, or the range in which it changes, as text; `prefix`
+    is empty for the forward direction, else `reverse_`."""
     nominal, steps, trace = (link.get(f"{prefix}{name}") for name in ("rate", *_CHANGES))
     if steps:
         ends = [extreme((r for _, r in steps), key=_bits) for extreme in (min, max)]
@@ -40,8 +41,8 @@ def line_rate(link: Link, prefix: str = "") -> str:
 
 
 def _recorded(trace: Mapping[str, Any]) -> str:
-    """Smallest and largest rate of a recorded table of rates; a recording of transmission
-    opportunities has none."""
+    """The smallest and the largest rate of a recorded table of rates, as text; a recording of
+    transmission opportunities has no rates."""
     shown = engine.trace(trace["text"]) if "text" in trace else None
     if shown is None or shown["format"] != "table":
         return "rate by trace"
@@ -61,8 +62,8 @@ def _bits(value: str) -> float:
 
 
 def time(value: object) -> str:
-    """A time: below a second in milliseconds, else in seconds, whole minutes from two on in
-    minutes."""
+    """A time as text: in milliseconds if it is below a second, in minutes if it is a whole number
+    of at least two minutes, otherwise in seconds."""
     try:
         seconds = units.seconds(value)
     except SpecError:
@@ -78,7 +79,7 @@ def _scaled(value: float, scale: tuple[tuple[float, str], ...]) -> str:
 
 
 def size(value: object) -> str:
-    """A number of bytes with a fitting unit; a text is returned unchanged."""
+    """A number of bytes as text, in B, kB or MB; a text is returned unchanged."""
     return _scaled(value, _BYTES) if isinstance(value, int | float) else str(value)
 
 
@@ -115,7 +116,7 @@ _USERS = ("user", "users")
 def group(one: Traffic, counted: bool = True) -> str:
     """A text on a traffic group: "3,000 users (web, mah-fit)", "voice: 1 constant-rate stream".
 
-    Without `counted` their number is left out, because it differs from run to run.
+    Without `counted` the number of users or flows is left out, because it differs from run to run.
     """
     app = str(one.get("app", ""))
     count = one.get("users", one.get("flows"))
@@ -153,7 +154,8 @@ def _percent(load: object) -> str:
 
 
 def round_trips(value: object) -> str:
-    """The round-trip times of the machines' own paths, without the links; "" for none."""
+    """The propagation times of the machines' own paths, without the links, as text: "" if there are
+    none."""
     if isinstance(value, Mapping):
         each = {
             "pair": "one per pair of machines",

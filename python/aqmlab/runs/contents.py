@@ -35,14 +35,14 @@ FILES = (
     *("inference.json", "inference.html", "inferred.toml"),
 )
 MARK = "folder"
-"""The manifest's key for the folder's identity: the mark survives as long as one of the two files
-does."""
+"""The key for the folder's identity in the manifest, which repeats it: aqmlab recognises its folder
+as long as the contents file or the manifest exists."""
 _TITLE = "aqmlab results"
 _UNKNOWN = "-"
 
 
 class Contents:
-    """The list of one results folder."""
+    """The list of the files that aqmlab wrote into one results folder, as `contents.txt` has it."""
 
     def __init__(self, folder: Path, identity: str, lines: list[str]) -> None:
         self.folder = folder
@@ -51,11 +51,13 @@ class Contents:
 
     @cached_property
     def _digests(self) -> dict[str, str]:
-        """The hash of every file, or `_UNKNOWN` if the file has its own; slow for a large study."""
+        """The hash of every file on the list by path, or `_UNKNOWN` for a file that contains its
+        own hash; slow for a large study."""
         return dict(_entries(self._lines, self.identity))
 
     def _digest(self, path: str) -> str | None:
-        """One file's hash, without parsing the lines of all others."""
+        """The hash of one file on the list (None if it is not there), without parsing the lines of
+        all others."""
         if "_digests" in self.__dict__:
             return self._digests.get(path)
         ending = f" {json.dumps(path)}"
@@ -64,7 +66,8 @@ class Contents:
 
     @classmethod
     def create(cls, folder: Path) -> Contents:
-        """Marks a folder as aqmlab's; if another process has just done so, its mark counts."""
+        """Marks a folder as a results folder of aqmlab; if another process has just done so, its
+        mark counts."""
         identity = secrets.token_hex(16)
         path = folder / NAME
         draft = path.with_name(f".{NAME}.{os.getpid()}.0")
@@ -86,8 +89,8 @@ class Contents:
 
     @classmethod
     def load(cls, folder: Path) -> Contents | None:
-        """The list of a folder that has aqmlab's mark, in the list or in the manifest; None without
-        it."""
+        """The list of a folder that has aqmlab's mark in its contents file or in its manifest; None
+        if the folder has no mark."""
         try:
             lines = read(folder / NAME).decode("utf-8", "replace").split("\n")
         except OSError:
@@ -128,8 +131,8 @@ class Contents:
             )
 
     def record(self, digests: Mapping[str, str]) -> None:
-        """Adds files that are about to be written to the list; `digests` maps paths below the
-        folder to hashes."""
+        """Appends to the list files that will be written next; `digests` maps their paths, relative
+        to the folder, to the hashes of their content."""
         new = {path: known for path, known in digests.items() if self._digests.get(path) != known}
         if not new:
             return
@@ -146,7 +149,7 @@ class Contents:
         self._digests.update(new)
 
     def record_sealed(self, *paths: str) -> None:
-        """Adds files that contain their own hash to the list."""
+        """Appends to the list files that contain their own hash."""
         self.record(dict.fromkeys(paths, _UNKNOWN))
 
     def _line(self, path: str, known: str) -> str:
@@ -190,8 +193,8 @@ class Contents:
         self._rewrite()
 
     def _by_their_seals(self) -> Iterator[str]:
-        """Files that contain proof that aqmlab wrote them, even if their line in the list is
-        damaged."""
+        """Paths of the files whose own content proves that aqmlab wrote them, even if their lines
+        in the list are damaged."""
         if self._sealed(MANIFEST).get(MARK) == self.identity:
             yield MANIFEST
         runs, cache = (self.folder / name for name in ("runs", "cache"))
@@ -247,7 +250,8 @@ def _entries(lines: list[str], identity: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether `path` is one to which aqmlab writes; false for every path outside the folder."""
+    """Whether aqmlab writes files with this path, relative to a results folder; false for every
+    path that leads out of the folder."""
     parts = PurePosixPath(path).parts
     if path.startswith("/") or ".." in parts or "\\" in path or "\0" in path:
         return False

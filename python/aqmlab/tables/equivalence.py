@@ -21,19 +21,20 @@ EQUIVALENT, DIFFERENT, INCONCLUSIVE = "equivalent", "different", "inconclusive"
 
 @dataclass(frozen=True)
 class Margin:
-    """The largest difference of a number that counts as none."""
+    """The largest difference between the means of two programs that counts as no difference."""
 
     relative: float
     """Margin as a share of the other program's mean."""
     floor: float = 0.0
-    """The smallest margin, in the number's unit."""
+    """The smallest margin, in the unit of the compared number."""
 
     def of(self, mean: float) -> float:
-        """The margin about a mean."""
+        """The largest difference from this mean that counts as no difference, in the mean's
+        unit."""
         return max(self.relative * abs(mean), self.floor)
 
     def times(self, scale: float) -> Margin:
-        """The margin for the number in another unit."""
+        """The margin for a number in another unit: `scale` converts a number into it."""
         return Margin(self.relative, self.floor * scale)
 
 
@@ -46,22 +47,23 @@ class Judgement:
     """The comparison of one number between two series of runs."""
 
     ours: float
-    """Mean of one series."""
+    """Mean of the compared number over the first series of runs."""
     theirs: float
-    """Mean of the other series, around which the margin lies."""
+    """Mean of the compared number over the other series of runs; the margin lies around it."""
     half: float
-    """Half of the 95 % interval of the difference; NaN for fewer than two runs of either."""
+    """Half the width of the 95 % interval of the difference of these means; NaN if a series has
+    fewer than two runs."""
     margin: float
     ratio: float
-    """Ratio of ours to theirs; NaN if either is 0."""
+    """`ours` divided by `theirs`; NaN if either is 0."""
     ratio_half: float
-    """Half of the ratio's interval."""
+    """Half the width of the 95 % interval of the ratio."""
     verdict: str
     """The verdict: `equivalent`, `different` or `inconclusive`."""
 
 
 def judge(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Judgement:
-    """Compares one series of runs with another."""
+    """Compares the means of a number in two independent series of runs."""
     return judge_means(interval(ours), interval(theirs), margin)
 
 
@@ -79,7 +81,7 @@ def judge_paired(ours: Sequence[float], theirs: Sequence[float], margin: Margin)
 
 
 def judge_means(ours: Estimate, theirs: Estimate, margin: Margin) -> Judgement:
-    """Compares two means with known intervals."""
+    """Compares two means whose 95 % intervals are known."""
     (a, low_a, _), (b, low_b, _) = ours, theirs
     half, allowed = math.hypot(a - low_a, b - low_b), margin.of(b)
     verdict = _verdict(abs(a - b), half, allowed)

@@ -15,7 +15,8 @@ from aqmlab.experiment.rules import Claim
 
 @dataclass(frozen=True)
 class Names:
-    """All names in an experiment. The checks return a sentence on an unknown name, or None."""
+    """All names that an experiment defines. The methods that check a name return a sentence if it
+    is unknown, None otherwise."""
 
     parts: list[str]
     bases: list[str]
@@ -26,7 +27,8 @@ class Names:
 
     @classmethod
     def of(cls, experiment: Experiment) -> Names:
-        """The names of an experiment."""
+        """All names that this experiment defines: of parts, base scenarios, groups, metrics, tables
+        and claims."""
         return cls(
             experiment.parts,
             list(experiment.bases),
@@ -41,7 +43,7 @@ class Names:
         return unknown("part", part, self.parts) if part is not None else None
 
     def base(self, base: str | None) -> str | None:
-        """Checks the name of a base; None is allowed."""
+        """Checks the name of a base scenario; None is allowed."""
         return unknown("base", base, self.bases) if base is not None else None
 
     def some_metrics(self, names: Iterable[str]) -> str | None:
@@ -53,7 +55,8 @@ class Names:
         return unknown("table", name, self.tables)
 
     def cells(self, group: str, where: Mapping[str, object]) -> str | None:
-        """Checks a selection of cells: the group, its axes and their values."""
+        """Checks a selection of cells: the names of the group and of its axes, and the axes'
+        values."""
         return unknown("group", group, self.groups) or first(
             self._value(group, axis, wanted) for axis, wanted in where.items()
         )
@@ -69,7 +72,8 @@ class Names:
         return {axis.name: axis for axis in self.groups[group].axes}
 
     def count(self, group: str, where: Mapping[str, object]) -> int:
-        """The number of cells that a selection has in the full study."""
+        """The number of cells of a group in the full study that have the values `where` on their
+        axes."""
         every = [
             [(name, value) for value in axis.every()] for name, axis in self.axes_of(group).items()
         ]

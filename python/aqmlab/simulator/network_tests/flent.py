@@ -1,7 +1,8 @@
-"""Flent's tests by their names and parameters.
+"""The tests of the network tester Flent, with Flent's names and parameters.
 
-`flent.json` has their data series as Flent 2.3.0 lists them (read off `DATA_SETS` of its files
-`tests/*.conf`; netperf's TCP_STREAM is `up`, TCP_MAERTS `down`): names, marks, controls, delays.
+`flent.json` has the data series of each test as Flent 2.3.0 lists them in `DATA_SETS` of its files
+`tests/*.conf`: names, DSCPs, congestion controls and start delays. Netperf's TCP_STREAM is `up`
+there, TCP_MAERTS `down`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ DATA = Path(__file__).with_name("flent.json")
 CONTROLS = {"ledbat": "ledbat++"}
 """Linux' names of congestion controls, as used by Flent, that have another name in aqmlab."""
 STREAMS = 4
-"""Default number of streams of tests that do not fix it; Flent itself uses one for each CPU."""
+"""Default number of streams of a test that does not fix this number; Flent itself uses one stream
+for each CPU."""
 
 _LENGTH = Field("length", "time", "60 s", "How long TCP transfers last.", "Flent's LENGTH")
 _DELAY = Field(
@@ -50,8 +52,8 @@ BOTH = "tcp_nup_ndown"
 
 
 class Series(TypedDict, total=False):
-    """A data series of a test. `n` is the number of streams, or the field that gives it; lengths
-    are in seconds for a test of 60 s."""
+    """A data series of a test. `n` is the number of streams, or the name of the field that gives
+    it; `length` and `delay` are in seconds, `length` for a test of 60 s."""
 
     name: Required[str]
     does: Required[str]
