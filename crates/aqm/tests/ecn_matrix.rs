@@ -22,8 +22,10 @@ struct Row {
     /// row is run with it on, as the cells say, and off, when every mark of a cell is a drop.
     with: &'static str,
     /// Parameters that hold the queue in its normal zone, and what happens to the packets that are
-    /// signalled there; `severe` is for the severe zone.
+    /// signalled there.
     normal: (&'static str, Cell),
+    /// Parameters that hold the queue in its severe zone, and what happens to the packets that are
+    /// signalled there.
     severe: (&'static str, Cell),
     /// Parameters under which the buffer overflows.
     full: &'static str,

@@ -35,8 +35,9 @@ pub struct Analysis {
     seen: Seen,
     load: Load,
     distributions: Distributions,
-    /// Time of the first packet by the file's clock, and latest time of a packet since then, ns.
+    /// Time of the first packet by the file's clock, ns.
     first_ns: Option<i64>,
+    /// Latest time of a packet since the first packet, ns.
     latest_ns: i64,
     serial: u64,
     /// Bytes of memory that the connection vectors of all open connections take.

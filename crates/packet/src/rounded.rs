@@ -24,7 +24,7 @@ impl Rounded {
         Rounded((shift * PLACES + (ns >> shift)) as u16)
     }
 
-    /// The middle of the range of times that round to this value; within 0.1 % of each of them.
+    /// The midpoint of the range of times that round to this value; within 0.1 % of each of them.
     pub fn middle(self) -> Duration {
         let place = u64::from(self.0);
         let shift = (place / PLACES).saturating_sub(1);

@@ -33,8 +33,9 @@ pub use self::settings::MeterSettings;
 /// Counts within the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
-    /// Number of departures and their bytes, known at the end of the run.
+    /// Number of departures, known at the end of the run.
     departures: u64,
+    /// Bytes of the departures, known at the end of the run.
     departure_bytes: u64,
     /// Busy time of the line, ns. Until a transmission that began before the interval is added, it
     /// may have wrapped around.
@@ -57,12 +58,12 @@ struct Measured {
 pub struct Meter {
     settings: MeterSettings,
     edges: Edges,
-    /// Arrivals outside the measured interval, and in it: packets by class, and bytes.
+    /// Packets by class that arrived outside the measured interval, and in it; then their bytes.
     arrived: [ClassCounts; 2],
     arrived_bytes: [u64; 2],
-    /// Packets and bytes dropped in the whole run.
+    /// Numbers of packets and of bytes dropped in the whole run.
     dropped: (u64, u64),
-    /// Packets and bytes whose transmission ends after the measured interval.
+    /// Numbers of packets and of bytes whose transmission ends after the measured interval.
     outlasted: (u64, u64),
     measured: Measured,
     backlog: Backlog,

@@ -9,8 +9,9 @@ const SECOND: u64 = 1_000_000_000;
 /// `N` counters for every second of the run. An event costs one comparison.
 #[derive(Clone, Debug)]
 pub struct PerSecond<const N: usize = 1> {
-    /// Sums of second `first` and of the later seconds that have ended.
+    /// Sums of each second from `first` on that has ended.
     over: Vec<[u64; N]>,
+    /// Number of the first second of `over`.
     first: usize,
     /// Sums over all seconds that have ended, including those no longer kept.
     past: [u64; N],

@@ -26,9 +26,9 @@ pub(crate) struct ClassicSender {
     pub(crate) rto_check: Option<Box<SpuriousRto>>,
     /// When the retransmission timer expires.
     rexmt_timer: Instant,
-    /// The sequence number being timed ([`NOT_TIMED`]: none), and the clock reading when it was
-    /// sent.
+    /// The sequence number being timed ([`NOT_TIMED`]: none).
     timed: u64,
+    /// Reading of the clock when the timed sequence number was sent.
     timed_at: u64,
 }
 

@@ -18,8 +18,9 @@ pub struct Script {
     pub mark: HashSet<u64>,
     /// Acknowledgements of the client that are lost.
     pub drop_ack: HashSet<u64>,
-    /// Datagrams of the server and of the client that are lost, of every kind.
+    /// Datagrams of the server that are lost, of every kind.
     pub drop_server: HashSet<u64>,
+    /// Datagrams of the client that are lost, of every kind.
     pub drop_client: HashSet<u64>,
 }
 

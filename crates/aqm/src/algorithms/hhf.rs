@@ -232,8 +232,9 @@ struct Hhf {
     hitters: Hitters,
     pool: Pool,
     buckets: [Bucket; 2],
-    /// New queues, by index: they were empty, and are served before those of `old`.
+    /// Indices of the new queues: they were empty, and are served before those of `old`.
     new: VecDeque<usize>,
+    /// Indices of the other queues that hold packets, served after those of `new`.
     old: VecDeque<usize>,
 }
 

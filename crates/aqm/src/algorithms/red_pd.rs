@@ -101,12 +101,15 @@ struct RedPd<J> {
     ledger: Ledger,
     close_at: Instant,
     relax_at: Option<Instant>,
-    /// Flow, size in bytes and fate of the current arrival.
+    /// Flow of the current arrival.
     flow: u64,
+    /// Size of the current arrival in bytes.
     bytes: u64,
+    /// Fate of the current arrival.
     fate: Fate,
-    /// For gauges: number of monitored flows, and the largest of their P_f.
+    /// Number of monitored flows, for a gauge.
     monitored: u32,
+    /// Largest P_f of a monitored flow, for a gauge.
     largest: f64,
 }
 

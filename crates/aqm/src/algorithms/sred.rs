@@ -72,8 +72,9 @@ struct Sred {
     p_max: f64,
     many: f64,
     limit: u64,
-    /// Largest number of zombies (M), and the zombies: flows of recent arrivals.
+    /// Largest number of zombies (M).
     size: usize,
+    /// The zombies: flows of recent arrivals.
     zombies: Vec<u64>,
     hit_rate: f64,
 }

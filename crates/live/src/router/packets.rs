@@ -27,8 +27,9 @@ pub(super) fn handle(number: u32) -> u32 {
 #[derive(Default)]
 pub(super) struct Packets {
     all: Vec<Option<InFlight>>,
-    /// Free numbers of copies, and how many numbers of copies exist.
+    /// Numbers of copies that are free.
     free: Vec<u32>,
+    /// How many numbers of copies exist.
     copies: u32,
 }
 

@@ -132,8 +132,9 @@ struct Curve {
     /// Window at the last congestion in segments, after fast convergence; 0 before the first
     /// (`last_max_cwnd`).
     last_max: u32,
-    /// Window and jiffy for which `count` was computed.
+    /// Window for which `count` was computed, segments.
     last_cwnd: u32,
+    /// Jiffy for which `count` was computed.
     last_time: u64,
     /// Acknowledged segments that have not grown the equivalent Reno's window yet (`ack_cnt`).
     acked: u32,
@@ -144,8 +145,9 @@ struct Curve {
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start: u64,
-    /// Plateau of the cubic, and when it is reached, in 1/1,024 s (`bic_origin_point`, `bic_K`).
+    /// Window at the plateau of the cubic, segments (`bic_origin_point`).
     origin: u32,
+    /// Time from the epoch's start until the plateau is reached, in 1/1,024 s (`bic_K`).
     k: u64,
     /// Window of the equivalent Reno, segments (`tcp_cwnd`).
     reno: u32,

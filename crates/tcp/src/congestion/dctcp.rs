@@ -68,8 +68,9 @@ struct Dctcp {
     reno: Reno,
     /// Average fraction of bytes marked.
     alpha: f64,
-    /// Bytes reported in the current window of observation, and the marked ones of these.
+    /// Bytes reported as delivered in the current window of observation.
     delivered: u64,
+    /// Bytes reported as marked in this window; marks of packets without data count too.
     marked: u64,
     /// The window of observation ends when a higher number than this is acknowledged.
     window_end: u64,

@@ -75,11 +75,13 @@ struct Htcp {
     /// `packetcount` and `lasttime`: segments acknowledged in the current rate sample, and when it
     /// began, jiffies.
     sample: (u64, u64),
-    /// `Bi`, the measured rate; its smallest and greatest value since congestion, and the greatest
-    /// value before that; segments/s.
+    /// `Bi`, the measured rate, segments/s.
     rate: u64,
+    /// Smallest measured rate since congestion, segments/s.
     min_rate: u64,
+    /// Greatest measured rate since congestion, segments/s.
     max_rate: u64,
+    /// Greatest measured rate before that congestion, segments/s.
     old_max_rate: u64,
     state: CaState,
 }

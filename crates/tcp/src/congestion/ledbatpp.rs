@@ -142,8 +142,9 @@ struct LedbatPp {
     settings: Settings,
     delays: Delays,
     phase: Phase,
-    /// When the next slowdown is due, and when the current one (with its ramp) began.
+    /// When the next slowdown is due.
     due: Option<Instant>,
+    /// When the current slowdown (with its ramp) began.
     began: Option<Instant>,
     /// Fraction of a byte that belongs to the window besides `cwnd`.
     rest: f64,

@@ -116,7 +116,7 @@ struct Prague {
     before_loss: f64,
     /// Round trips since slow start ended.
     rounds: u32,
-    /// Bytes reported since alpha's last sample, and the marked ones of these.
+    /// Bytes delivered since alpha's last sample; `marked` has the bytes reported as marked.
     delivered: u64,
     marked: u64,
     /// A round trip is over when this number is acknowledged.

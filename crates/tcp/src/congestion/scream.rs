@@ -82,12 +82,14 @@ struct Scream {
     grown: bool,
     /// Share of marked bytes, filtered.
     alpha: f64,
-    /// Bytes delivered and marked that are not in `alpha` yet.
+    /// Bytes delivered that are not in `alpha` yet.
     delivered: u64,
+    /// Bytes marked that are not in `alpha` yet.
     marked: u64,
     alpha_at: Instant,
-    /// Filtered queueing delay and its last sample, s.
+    /// Filtered queueing delay, s.
     queueing: f64,
+    /// Last sample of the queueing delay, s.
     last_sample: f64,
     /// Smallest round-trip time of each of the last minutes, the current minute first, s.
     base: [f64; HISTORY],

@@ -72,9 +72,9 @@ pub(super) struct Search {
     una: u64,
     /// `bin_duration_us`; 0 before a round-trip time is known.
     duration: u64,
-    /// `curr_idx`, the number of the current bin (none before the first), and when the next one
-    /// ends.
+    /// `curr_idx`, the number of the current bin (none before the first).
     index: Option<u64>,
+    /// Time when the bin after the current one ends, microseconds.
     end: u64,
     /// Bytes acknowledged in all at the end of each bin; bin n is at index n modulo `ALL`.
     bins: [u64; ALL as usize],

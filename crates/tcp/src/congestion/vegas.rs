@@ -63,8 +63,9 @@ struct Vegas {
     settings: Settings,
     /// Smallest round-trip time of the connection.
     base: Option<Duration>,
-    /// Smallest round-trip time of the current window, and the number of its samples.
+    /// Smallest round-trip time of the current window.
     least: Option<Duration>,
+    /// Number of round-trip time samples in the current window.
     samples: u32,
     /// Whether slow start leaves the window unchanged in this round trip, so that the next
     /// round-trip time is that of a constant window.

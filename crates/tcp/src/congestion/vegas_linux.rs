@@ -59,8 +59,9 @@ struct VegasLinux {
     on: bool,
     /// `beg_snd_nxt`: the window ends when a higher sequence number than this is acknowledged.
     end: u64,
-    /// The oldest unacknowledged sequence number and the state at the previous acknowledgement.
+    /// The oldest unacknowledged sequence number at the previous acknowledgement.
     una: u64,
+    /// The congestion-avoidance state at the previous acknowledgement.
     state: CaState,
 }
 

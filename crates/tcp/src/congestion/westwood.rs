@@ -49,8 +49,9 @@ struct Westwood {
     /// `accounted`: bytes counted for duplicate acknowledgements, which the next advance of
     /// `snd_una` covers too.
     accounted: u64,
-    /// `rtt` and `rtt_min`: the last and the smallest round-trip time, jiffies.
+    /// The last round-trip time, jiffies (`rtt`).
     rtt: u64,
+    /// The smallest round-trip time, jiffies (`rtt_min`).
     rtt_min: u64,
     /// The next round-trip time becomes the smallest, whatever it is.
     reset_rtt_min: bool,

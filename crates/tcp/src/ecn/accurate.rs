@@ -25,9 +25,9 @@ pub(crate) struct Counters {
     received: u8,
     /// Marked packets that the peer has reported, s.cep.
     reported: u8,
-    /// Marked packets received since the last segment was sent, and the number of segments sent
-    /// then.
+    /// Number of marked packets received since the last segment was sent.
     pending: u8,
+    /// Number of segments that had been sent when the latest packet arrived.
     sent: u64,
     /// The latest packet was marked.
     marked: bool,

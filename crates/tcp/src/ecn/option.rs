@@ -20,13 +20,15 @@ const BITS: u32 = 24;
 pub(crate) struct Bytes {
     /// Bytes received with ECT(0), CE, ECT(1): r.e0b, r.ceb, r.e1b.
     received: [u32; 3],
-    /// Bit sets of the counters that have ever grown, and of those that have since the last option.
+    /// Bit set of the counters that have ever grown.
     ever: u8,
+    /// Bit set of the counters that have grown since the last option.
     since: u8,
     /// A counter has grown since the last segment was sent.
     grown: bool,
-    /// The option of the handshake is due: on the next segment, and on the first one with data.
+    /// The option of the handshake is due on the next segment.
     next: bool,
+    /// The option of the handshake is due on the first segment with data.
     data: bool,
     /// Counters as the peer has reported them: s.e0b, s.ceb, s.e1b.
     reported: [u32; 3],

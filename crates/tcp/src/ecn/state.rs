@@ -34,8 +34,9 @@ pub(crate) struct Memory {
     pub(super) newest: bool,
     /// The segment being processed reached an end whose FIN had been acknowledged before.
     waits_alone: bool,
-    /// Accurate ECN: counters of packets, and of bytes for the option.
+    /// Counters of packets, for accurate ECN.
     pub(super) counters: Counters,
+    /// Counters of bytes, for the option of accurate ECN.
     pub(super) bytes: Bytes,
 }
 

@@ -15,11 +15,13 @@ use crate::tracker::{MinRtt, Newest, Rate, Record};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Acked {
     pub bytes: u64,
-    /// Bytes and number of those packets that were sent after the last reduction of the window.
+    /// Bytes of those packets that were sent after the last reduction of the window.
     pub fresh_bytes: u64,
+    /// Number of those packets that were sent after the last reduction of the window.
     pub fresh: u32,
-    /// Number of the packets, and of those that were sent ECN-capable.
+    /// Number of the packets.
     pub packets: u32,
+    /// Number of those packets that were sent ECN-capable.
     pub capable: u64,
     newest: Option<Newest>,
     /// Sending time of the packet that was sent last.

@@ -26,21 +26,24 @@ use crate::timer_wheel::TimerWheel;
 pub(crate) struct Adaptive {
     /// More than this number of full segments are acknowledged at once.
     pub beyond: u32,
-    /// Payload and TCP header of a full segment, and the MSS that the SYN announces less the
-    /// timestamps option (`advmss`), bytes.
+    /// Payload of a full segment, bytes.
     pub segment: u32,
+    /// TCP header of a full segment, bytes.
     pub header: u32,
+    /// The MSS that the SYN announces less the timestamps option (`advmss`), bytes.
     pub mss: u32,
-    /// Initial and largest receive buffer, bytes, and the share of it that the payload of full
-    /// segments fills, in 1/256 (`scaling_ratio`).
+    /// Initial receive buffer, bytes.
     pub start: u64,
+    /// Largest receive buffer, bytes.
     pub buffer: u64,
+    /// Share of the buffer that the payload of full segments fills, in 1/256 (`scaling_ratio`).
     pub ratio: u32,
     pub growth: Growth,
     /// Window scale: the number of bits by which the window is shifted in a header.
     pub scale: u8,
-    /// Shortest and longest delay (`TCP_ATO_MIN`, `tcp_delack_max`), ms.
+    /// Shortest delay of an acknowledgement (`TCP_ATO_MIN`), ms.
     pub least: u64,
+    /// Longest delay of an acknowledgement (`tcp_delack_max`), ms.
     pub longest: u64,
     pub compress: Compress,
     /// Timer wheel that rounds the end of a delay (`sk_reset_timer`).

@@ -17,8 +17,9 @@ pub(crate) struct AckInfo {
     /// First sequence number that was not acknowledged before.
     pub from: u64,
     fresh: u64,
-    /// Bytes and segments newly delivered, acknowledged cumulatively or by SACK.
+    /// Bytes newly delivered, acknowledged cumulatively or by SACK.
     pub delivered: u64,
+    /// Segments newly delivered, acknowledged cumulatively or by SACK.
     pub segments: u32,
     /// Bytes found lost.
     pub lost: u64,

@@ -22,8 +22,9 @@ pub(crate) struct Snapshot {
 /// The sampler of one connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rate {
-    /// Bytes delivered and lost so far.
+    /// Bytes delivered so far.
     pub delivered: u64,
+    /// Bytes lost so far.
     pub lost: u64,
     delivered_at: Instant,
     first_at: Instant,

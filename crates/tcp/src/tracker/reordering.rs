@@ -13,10 +13,10 @@ const MOST: u64 = 300;
 /// RACK's state of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reordering {
-    /// Ordinal number of the transmission of the newest delivered segment (for RACK.xmit_ts), and
-    /// the last round-trip time (RACK.rtt). The ordinal orders segments sent at one instant, for
-    /// which RFC 8985 uses sequence numbers (our choice).
+    /// Ordinal number of the transmission of the newest delivered segment (for RACK.xmit_ts). It
+    /// orders segments sent at one instant, for which RFC 8985 uses sequence numbers (our choice).
     turn: u64,
+    /// Last round-trip time (RACK.rtt).
     pub rtt: Duration,
     /// Highest sequence number delivered (RACK.fack).
     highest: u64,

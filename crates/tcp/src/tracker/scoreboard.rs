@@ -91,8 +91,9 @@ impl Record {
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
     ring: Vec<Record>,
-    /// Numbers of the first record and of the next to come.
+    /// Number of the first record.
     first: u64,
+    /// Number of the next record to come.
     next: u64,
     /// Number of transmissions so far.
     turns: u64,
@@ -103,8 +104,9 @@ pub(crate) struct Scoreboard {
     records: u64,
     /// Bytes in flight: `records` less `dupack_bytes`.
     pub in_flight: u64,
-    /// Segments and bytes that, without SACK, duplicate acknowledgements show to have arrived.
+    /// Segments that, without SACK, duplicate acknowledgements show to have arrived.
     pub dupacks: u32,
+    /// Bytes of these segments.
     dupack_bytes: u64,
     /// Number of segments reported by SACK and not acknowledged cumulatively.
     pub sacked: u32,

@@ -94,8 +94,9 @@ pub struct Fractional {
     of: Arc<Coefficients>,
     rng: Rng,
     online: Online,
-    /// While the recursion grows: the values so far, and the factors of the next one.
+    /// The values so far, while the recursion grows.
     grown: Vec<f64>,
+    /// The factors of the next value, while the recursion grows.
     growth: Growth,
 }
 

@@ -28,8 +28,9 @@ pub(super) struct Known<'a> {
     pub ladder: &'a [u64],
     /// Index of the rate chosen last.
     pub before: usize,
-    /// Content of the buffer, in seconds and in segments.
+    /// Content of the playback buffer, in seconds.
     pub buffer_s: f64,
+    /// Content of the playback buffer, in segments.
     pub buffer_segments: f64,
     /// Estimated throughput, bit/s; `None` before the first segment.
     pub throughput: Option<f64>,

@@ -24,8 +24,9 @@ pub(super) struct PlaybackBuffer {
     began: Instant,
     at: Instant,
     playback: Playback,
-    /// Indices of the rates of the segments in the buffer, and how much of the first one was seen.
+    /// Indices in `ladder` of the rates of the segments in the buffer, in order.
     buffer: VecDeque<u8>,
+    /// How much of the first segment in the buffer was seen.
     seen_of_first: Duration,
     /// Index of the rate of the picture seen last.
     last: Option<u8>,

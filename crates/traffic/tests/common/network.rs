@@ -17,8 +17,9 @@ pub struct Requested {
     pub at: Instant,
     pub answered: Instant,
     pub failed: bool,
-    /// Requests without a reply on this connection and on all, itself included.
+    /// Number of requests without a reply on this connection, this one included.
     pub waiting_here: usize,
+    /// Number of requests without a reply on all connections, this one included.
     pub waiting: usize,
 }
 

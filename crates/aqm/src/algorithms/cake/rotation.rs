@@ -30,8 +30,9 @@ struct Turn {
     deficit: i64,
     /// Size of a turn in 2^-16 bytes, valid while no host's number of bulk queues changes.
     share: u32,
-    /// Slots of the queue's hosts in `sources` and `destinations`.
+    /// Slot of the queue's source host in `sources`.
     source: u16,
+    /// Slot of the queue's destination host in `destinations`.
     destination: u16,
     set: Set,
 }

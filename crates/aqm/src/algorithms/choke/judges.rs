@@ -111,10 +111,11 @@ pub(super) struct InIntegers {
     idle: Idle,
     ageing: Ageing,
     log_weight: u32,
-    /// Average backlog in packets, multiplied by 1/w_q, a power of 2; `min` and `max`, which are
-    /// min_th and max_th, have this scale too.
+    /// Average backlog in packets, multiplied by 1/w_q, a power of 2.
     avg: u64,
+    /// min_th in packets, multiplied by 1/w_q.
     min: u64,
+    /// max_th in packets, multiplied by 1/w_q.
     max: u64,
     /// max_p/(max_th − min_th) in units of 2^−32 per packet.
     slope: u32,

@@ -55,10 +55,11 @@ pub(crate) struct Altq {
     powers: Powers,
     packet_us: u64,
     log_weight: u32,
-    /// Average queue in packets, times 1/w_q, with 12 fractional bits; `min` and `max` have this
-    /// scale too.
+    /// Average queue in packets, times 1/w_q, with 12 fractional bits.
     avg: i64,
+    /// min_th in packets, on the scale of `avg`.
     min: i64,
+    /// max_th in packets, on the scale of `avg`.
     max: i64,
     /// 2·(max_th − min_th)/max_p with 12 fractional bits.
     denominator: i64,

@@ -86,8 +86,9 @@ impl Vars {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law {
     log_weight: u32,
-    /// min_th and max_th in bytes, multiplied by 1/w_q.
+    /// min_th in bytes, multiplied by 1/w_q.
     min: u64,
+    /// max_th in bytes, multiplied by 1/w_q.
     max: u64,
     /// max_p/(max_th − min_th) in units of 2^−32 per byte: a random 32-bit number divided by
     /// it is R in bytes.

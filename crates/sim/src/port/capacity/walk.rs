@@ -29,10 +29,11 @@ pub struct WalkSettings {
 #[derive(Clone, Debug)]
 pub struct Walk {
     rng: Rng,
-    /// Rates in opportunities per second: the largest, the present one, and a step's standard
-    /// deviation.
+    /// Largest rate, in opportunities per second.
     most: f64,
+    /// Present rate, in opportunities per second.
     rate: f64,
+    /// Standard deviation of a step of the rate, in opportunities per second.
     step: f64,
     /// The chance that an outage ends within a tick.
     recovery: f64,

@@ -108,10 +108,13 @@ struct Bbr {
     cwnd_gain: u64,
     now: Instant,
     mss: u64,
-    /// Packets delivered and lost in all, bytes delivered, and when the last ones were delivered.
+    /// Number of packets delivered in all.
     delivered: u64,
+    /// Number of packets lost in all.
     lost: u64,
+    /// Number of bytes delivered in all.
     delivered_bytes: u64,
+    /// When the last bytes were delivered.
     delivered_at: Instant,
     sample: Sample,
     rounds: Rounds,

@@ -24,9 +24,11 @@ pub(super) struct Policer {
     /// The policer's rate replaces the measured one (`lt_use_bw`).
     pub rules: bool,
     pub bw: u64,
-    /// Packets delivered and lost in all when the interval began, and that time, ms.
+    /// Number of packets delivered in all when the interval began.
     delivered: u64,
+    /// Number of packets lost in all when the interval began.
     lost: u64,
+    /// Time when the interval began, ms.
     stamp: u64,
 }
 

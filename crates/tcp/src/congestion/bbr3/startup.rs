@@ -18,8 +18,9 @@ pub(super) struct FullPipe {
     /// The delivery rate with which growth is compared, bytes per second.
     pub baseline: f64,
     flat_rounds: u32,
-    /// The pipe was found full since the last reset (`now`), and at any time (`reached`).
+    /// The pipe was found full since the last reset.
     pub now: bool,
+    /// The pipe was found full at any time.
     pub reached: bool,
     drain_from: u64,
     loss_events: u32,

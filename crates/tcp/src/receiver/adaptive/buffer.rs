@@ -27,9 +27,9 @@ const CUSHION: u64 = 16;
 /// State of the buffer's autotuning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
-    /// Size of the buffer (`sk_rcvbuf`), and the payload for which it has room (`tcp_full_space`),
-    /// bytes.
+    /// Size of the buffer (`sk_rcvbuf`), bytes.
     pub bytes: u64,
+    /// Payload for which the buffer has room (`tcp_full_space`), bytes.
     pub space: u64,
     /// Most bytes read in a round trip (`rcvq_space.space`).
     most: u64,

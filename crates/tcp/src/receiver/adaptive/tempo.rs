@@ -40,12 +40,13 @@ pub(in crate::receiver) struct Tempo {
     pub(super) least: u64,
     /// When data last arrived.
     pub(super) last: u64,
-    /// Estimate of the peer's segment size, bytes (`rcv_mss`), and the size of the last smaller
-    /// segment.
+    /// Estimate of the peer's segment size, bytes (`rcv_mss`).
     pub(super) full: u32,
+    /// Size of the last segment that was smaller than this estimate, bytes.
     pub(super) odd: u32,
-    /// Size to which the window has grown (`rcv_ssthresh`), and its bound (`window_clamp`), bytes.
+    /// Size to which the window has grown (`rcv_ssthresh`), bytes.
     pub(super) window: u64,
+    /// Bound of the window's size (`window_clamp`), bytes.
     pub(super) bound: u64,
     /// Right edge of the window offered last (`rcv_wup` and `rcv_wnd`), a sequence number.
     pub(super) edge: u64,

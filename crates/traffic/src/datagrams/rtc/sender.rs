@@ -41,13 +41,15 @@ pub(super) struct Sender {
     /// Time at which the next frame is made; never once the video is over.
     next_frame: Instant,
     frames: u64,
-    /// Packets that wait for the pacer, their bytes, and the time from which the next may go.
+    /// Packets that wait for the pacer.
     buffer: VecDeque<Media>,
+    /// Bytes of these packets.
     buffered: u64,
+    /// Time from which the next packet may go.
     next_send: Instant,
-    /// Packets that no report has covered yet, from number `first` on: length in bytes and time of
-    /// sending.
+    /// Packets that no report has covered yet: length in bytes, and time of sending.
     outstanding: VecDeque<(u32, Instant)>,
+    /// Number of the first of these packets.
     first: u64,
     pub done: Sending,
 }

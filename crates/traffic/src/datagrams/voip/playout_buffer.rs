@@ -63,11 +63,13 @@ struct Estimate {
 pub(super) struct PlayoutBuffer {
     playout: Playout,
     estimate: Option<Estimate>,
-    /// The spurt being played, and the time from sending a packet to playing it, s.
+    /// The spurt being played (its number), and the time from sending a packet to playing it, s.
     playing: Option<(u32, f64)>,
+    /// Number of spurts that the talker has begun.
     spurt: u32,
-    /// Packets whose fate is not yet counted, in order, and the number of the first one.
+    /// Packets whose fate is not yet counted, in order.
     waiting: VecDeque<Said>,
+    /// Number of the first of these packets.
     first: u64,
     /// Number of the first packet of the measured interval.
     measured_from: u64,

@@ -7,8 +7,9 @@ use packet::{Duration, Instant, Rng};
 pub(super) struct SpeechModel {
     /// Duration of the speech in one packet.
     pub packet: Duration,
-    /// Mean length of a spurt and of a pause, s.
+    /// Mean length of a talk spurt, s.
     pub talk: f64,
+    /// Mean length of a pause, s.
     pub pause: f64,
     /// Whether packets are sent in pauses too.
     pub sends_pauses: bool,

@@ -29,9 +29,9 @@ pub struct Arrivals {
     run: Rng,
     response: Rng,
     persistent: Rng,
-    /// Whether the current run of responses carries content, and the number of responses left in
-    /// it.
+    /// Whether the current run of responses carries content.
     content: bool,
+    /// Number of responses left in the current run.
     run_left: u32,
 }
 

@@ -7,10 +7,11 @@ use super::reorder::Arrived;
 
 /// The state of a UE in one direction.
 pub(super) struct Ue {
-    /// Channel quality (CQI): its mean, the present one, and the step of time up to which it was
-    /// moved.
+    /// Mean channel quality (CQI).
     pub mean: f64,
+    /// Present channel quality (CQI).
     pub quality: usize,
+    /// Step of time up to which the channel quality has been moved.
     pub moved: u64,
     pub rng: Rng,
     /// Spectral efficiency at the current channel quality, bit/s/Hz.
@@ -19,9 +20,9 @@ pub(super) struct Ue {
     pub known: u64,
     /// A packet of which a part was sent: its bytes left, the packet, and when it was begun.
     pub partial: Option<(u64, Packet, Instant)>,
-    /// Time of the UE's last report of waiting bytes, and the phase of its opportunities to
-    /// request.
+    /// Time of the UE's last report of waiting bytes.
     pub requested: Instant,
+    /// Phase of the UE's opportunities to request.
     pub phase: u64,
     /// Bytes sent since the average was updated, the average in bytes per slot, and the slot of
     /// that update.

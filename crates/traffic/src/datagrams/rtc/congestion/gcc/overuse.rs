@@ -49,8 +49,9 @@ pub(super) struct Detector {
     detecting: Detecting,
     threshold_ms: f64,
     groups: u32,
-    /// How long the estimate has been above the threshold, ms, and for how many groups.
+    /// How long the estimate has been above the threshold, ms.
     above_ms: f64,
+    /// Number of groups for which the estimate has been above the threshold.
     above: u32,
     before_ms: f64,
     at: Option<Instant>,

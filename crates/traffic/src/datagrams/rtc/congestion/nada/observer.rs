@@ -122,8 +122,9 @@ pub(super) struct Observer {
     missing: Vec<Instant>,
     intervals: LossIntervals,
     round_trip: Duration,
-    /// Smoothed shares of lost and of marked packets.
+    /// Smoothed share of lost packets.
     pub p_loss: f64,
+    /// Smoothed share of marked packets.
     pub p_mark: f64,
 }
 
