@@ -11,7 +11,7 @@ use crate::entry::Entry;
 
 /// Every discipline, in the order of the documentation. A new discipline adds its line here.
 pub static ALGORITHMS: &[Entry] = &[
-    // Without active queue management.
+    // Disciplines without active queue management.
     drop_tail::ENTRY,
     // The RED family.
     red::ENTRY,

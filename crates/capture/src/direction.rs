@@ -15,11 +15,11 @@ const FAST_NS: i64 = 20_000_000;
 /// How a segment relates to its sender's earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// In order, or beyond all data seen so far.
+    /// A segment in order, or beyond all data seen so far.
     New,
     /// A retransmission, whether or not the first transmission was seen.
     Resent,
-    /// Out of order: sent before segments that were captured earlier.
+    /// A segment out of order: sent before segments that were captured earlier.
     Reordered,
     /// A keep-alive: at most one byte, before the next sequence number, only to be acknowledged.
     KeepAlive,

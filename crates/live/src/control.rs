@@ -41,11 +41,12 @@ pub struct Announcement {
 /// A message between the router and a program of users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// From a program: its servers listen.
+    /// A program of users reports to the router that its servers listen.
     Ready,
-    /// To a program: the run's time zero, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// The router gives a program of users the run's time zero, in nanoseconds of
+    /// `CLOCK_MONOTONIC`.
     Begin(u64),
-    /// From a program: a connection or stream is about to begin.
+    /// A program of users announces a connection or stream that is about to begin.
     Announce(Announcement),
 }
 

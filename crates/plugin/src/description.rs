@@ -13,9 +13,10 @@ pub fn text(text: &str) -> &'static str {
 /// Kind of a user's discipline: it decides about arrivals only, or keeps a queue of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judging {
-    /// It decides about arrivals. The simulator keeps the queue with its limit, and marks or drops.
+    /// The discipline decides about arrivals only. The simulator keeps the queue with its limit,
+    /// and marks or drops the packets.
     Admits,
-    /// It keeps the queue itself.
+    /// The discipline keeps the queue itself.
     Holds,
 }
 

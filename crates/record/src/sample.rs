@@ -6,7 +6,7 @@ use crate::{LogHistogram, digits};
 /// How much of the data of a run is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// Everything that exact figures and tables need.
+    /// All data that exact figures and tables need.
     #[default]
     Everything,
     /// An amount that does not grow with the run: quantiles of more than 4,096 values are those of

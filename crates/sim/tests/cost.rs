@@ -1,4 +1,4 @@
-//! What a simulation costs, counted in events and places, never in seconds.
+//! What a simulation costs, counted in events and never in seconds.
 
 use aqmlab_sim::{Scenario, run};
 use record::{Figure, Summary};

@@ -48,7 +48,7 @@ fn two_losses_of_one_window_are_one_episode() {
 
 #[test]
 fn retransmissions_get_lost_too() {
-    // Datagrams at ten times the rate of the line take nine of ten places in its queue.
+    // Datagrams at ten times the rate of the line take nine tenths of its queue.
     let flood = simulate(&json!({
         "duration": "600 s",
         "link": [{"rate": "1 Mbit/s", "forward": {"aqm": "droptail", "limit": 5}}],

@@ -86,7 +86,7 @@ fn a_full_link_ruins_one_direction_only() {
 
 #[test]
 fn equal_periods_lock_the_same_calls_out() {
-    // Twelve calls of 80 kbit/s on 640 kbit/s: in every 20 ms the same eight find a place.
+    // Twelve calls of 80 kbit/s on 640 kbit/s: the same eight find room in every 20 ms.
     let mut full = scenario("640 kbit/s", 20, json!([calls(12, &[("both_ways", json!(false))])]));
     full["link"][0]["reverse_rate"] = json!("2 Mbit/s");
     let outcome = simulate(&full);

@@ -174,7 +174,8 @@ fn every_number_in_every_place_is_read_or_refused_with_a_sentence() {
         // Tables of sixteen million entries take their time.
         let large = place.ends[1] == Some(16_777_216.0);
         let try_one = |(n, number): (usize, &&str)| {
-            // Each number at every second place, in every way at some.
+            // Each number is tried in every second field, and in every way of writing in some
+            // fields.
             let written = place.written(number);
             (n + p).is_multiple_of(2)
                 && read(&place.with(written[(n + p / 2) % written.len()].clone()).to_string())
@@ -199,7 +200,8 @@ fn damaged_numbers_are_read_or_refused_with_a_sentence() {
     }
 }
 
-/// Runs a place's scenario at this value, if it is accepted.
+/// Runs the scenario of a field with this value, if it is accepted. Returns whether the run
+/// completed.
 fn run(place: &Place, value: f64) -> bool {
     let scenario = Scenario::from_json(&place.with(place.plain(value)).to_string());
     let run = scenario.and_then(Run::new);

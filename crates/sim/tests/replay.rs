@@ -160,7 +160,7 @@ fn ends_are_those_recorded() {
     assert_eq!(run.summary.number("requests_open_at_end"), 0.0);
 }
 
-/// A recording of connections whose sizes tell their places.
+/// A recording of a hundred connections, each of which is identified by its sizes.
 fn hundred() -> String {
     let line = |i: u64| {
         // Bursts of ten.

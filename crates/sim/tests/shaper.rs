@@ -1,5 +1,5 @@
-//! A discipline that holds packets back although the line rests: the simulator asks it again when
-//! it wants to be asked, and measures it as any other.
+//! A discipline that holds packets back although the line is idle: the simulator calls it again at
+//! the time that it requests, and measures it as any other discipline.
 
 use aqmlab_sim::{Scenario, run};
 use record::Summary;

@@ -92,7 +92,8 @@ fn simulate(load: &Load, seed: u64, explicit: bool) -> Summary {
     summary
 }
 
-/// What theory knows exactly: its name, its value, and the figure of a run that measures it.
+/// A quantity that theory gives exactly: its name, its value, and the figure of a run that measures
+/// it.
 type Known = (&'static str, f64, fn(&Summary) -> f64);
 
 /// Asserts that the replications of each figure agree with its exact value.

@@ -95,7 +95,7 @@ fn case_5_6_beside_a_long_tcp_flow() {
     // TCP fills 300 ms of buffer; the call lives on and shows its frames late.
     assert!((145.0..1_000.0).contains(&received(&deep)), "{}", received(&deep));
     assert!(deep.number("rtc_frame_delay_p50_s") > 0.2);
-    // A queue of its own gives it its share, and TCP's queue is not in its way.
+    // A queue of its own gives the call its share, and the call's packets do not wait behind TCP's.
     assert!(received(&fair) > 2.0 * received(&deep), "{}", received(&fair));
     assert!(fair.number("rtc_frame_delay_p50_s") < 0.13);
 }

@@ -347,7 +347,8 @@ fn the_room_of_a_device_is_taken_until_the_acknowledgement() {
     assert!((100.0..=101.0).contains(&discipline), "{discipline} packets");
 }
 
-/// An access point's room is one for all its stations: a stream that fills it takes the places of one that would find its own queue empty.
+/// An access point has one buffer for all its stations: a flow that fills it displaces packets of a
+/// flow whose own queue would be empty.
 #[test]
 fn the_room_of_an_access_point_is_one_for_all_stations() {
     let lost = |wifi: Value| {

@@ -36,9 +36,11 @@ pub(crate) struct HostMetrics {
 /// What an ended connection adds to its host's metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MetricsUpdate {
-    /// For a BSD route, in its units; `bad_news`: the threshold is below half the send pipe.
+    /// Metrics of a BSD route, in the route's units; `bad_news`: the threshold is below half the
+    /// send pipe.
     Route { rtt: u32, rttvar: u32, ssthresh: u32, bad_news: bool },
-    /// For Linux, in its units. `rtt` is `None` if there was no sample after the last timeout.
+    /// Metrics of Linux, in the kernel's units. `rtt` is `None` if there was no sample after the
+    /// last timeout.
     Linux { rtt: Option<u32>, ssthresh: Option<Threshold> },
 }
 

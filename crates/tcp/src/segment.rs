@@ -21,9 +21,10 @@ impl Flags {
     pub const ECE: Flags = Flags(8);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Flags = Flags(16);
-    /// Not in the header's flags: the segment has the timestamps option (RFC 7323).
+    /// The segment has the timestamps option (RFC 7323); this is no flag of the header.
     pub const STAMPED: Flags = Flags(32);
-    /// Not in the header either: a retransmission, whose first sequence number was sent before.
+    /// The segment is a retransmission: its first sequence number was sent before. This is no flag
+    /// of the header either.
     pub const RETRANSMISSION: Flags = Flags(64);
     /// Accurate ECN (RFC 9768), once the nonce sum of RFC 3540.
     pub const AE: Flags = Flags(128);

@@ -138,7 +138,8 @@ fn all_that_prague_sends_again_is_scalable_too() {
     assert!(data.iter().all(|s| s.segment.ecn == Ecn::Ect1));
 }
 
-/// Data of this number and codepoint in its place, and the option of what answers it.
+/// Delivers data with this sequence number and ECN codepoint to `server`. Returns the AccECN option
+/// of the acknowledgement, if it has one.
 fn option_after(server: &mut Endpoint, seq: u64, ecn: Ecn) -> Option<(bool, Vec<u32>)> {
     let segment = Segment { seq, ack: 1, len: 100, flags: Flags::ACK, ecn, ..Segment::default() };
     server.on_segment(&segment, secs(0.2));

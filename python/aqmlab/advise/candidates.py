@@ -28,7 +28,7 @@ PRESENT = "as it is"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A queue for both directions."""
+    """A candidate: one queue discipline with its settings, for both directions of the line."""
 
     name: str
     queue: Queue | None = None

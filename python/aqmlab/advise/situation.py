@@ -21,7 +21,7 @@ AT_HOME = ("dsl", "adsl", "cable", "docsis", "fibre", "satellite", "leo")
 ROUTER = "router"
 LINE = "line"
 OTHER_NAMES = {"fiber": "fibre", "ftth": "fibre", "gpon": "fibre", "vdsl": "dsl"}
-"""Other names for a kind of access."""
+"""Other names that a user may give for a kind of access, with the kind's own name."""
 CELLS = {"5g": (106, 186e6), "lte-cell": (100, 68e6)}
 """Cellular links: number of resource blocks, and the downstream rate in bit/s that these carry with
 the default UEs of that access."""
@@ -31,7 +31,7 @@ SCALABLE = ("prague",)
 
 @dataclass(frozen=True)
 class Situation:
-    """A line with its users."""
+    """An access line with its users: the scenario for which advice is given."""
 
     scenario: Scenario
     """The scenario with today's queue, without a seed."""

@@ -44,7 +44,7 @@ def _lines(path: Path, file: Iterator[str]) -> Iterator[str]:
 
 
 def connection(of: Mapping[str, Any]) -> str:
-    """The line of one connection."""
+    """One connection as a line of the recording's text, as the simulator reads it."""
     # A path's round-trip time is the sum of two halves, and unknown unless both are known.
     halves = [half for half in of.get("rtt_us", ()) if half is not None]
     round_trip = sum(halves) if len(halves) == 2 else "-"

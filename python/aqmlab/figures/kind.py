@@ -31,7 +31,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of figure."""
+    """A kind of figure, such as `cdf` or `heatmap`."""
 
     name: str
     about: str
@@ -75,7 +75,7 @@ class Kind:
         return drawn
 
     def picture(self, entry: Entry, data: dict) -> Picture:
-        """The figure of collected data."""
+        """Draws the figure of an entry from the data that were collected for it."""
         from .style import plain, styled
 
         with styled():

@@ -103,7 +103,7 @@ class Rows:
     """The columns that distinguish the table's rows, by axis."""
 
     def all(self) -> list[dict]:
-        """Every row of the table."""
+        """All rows of the table, or none if the study has no such table."""
         return self.dataset.tables.get(self.table) or []
 
     def of(self, metric: str, **where: object) -> list[dict]:

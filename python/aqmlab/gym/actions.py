@@ -69,7 +69,7 @@ class Parameter:
     first: float
 
     def queue(self, written: Any) -> Any:
-        """The scenario's queue, unchanged."""
+        """Returns the scenario's queue unchanged; SpecError if the scenario states none."""
         if written is None:
             raise SpecError(f"queue: the port has none written whose {self.name} could be tuned")
         return written

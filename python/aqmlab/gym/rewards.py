@@ -22,6 +22,7 @@ class ThroughputAndDelay:
     delay_scale_s: float = 0.1
 
     def __call__(self, seen: Mapping[str, float]) -> float:
-        """The reward of one step."""
+        """The reward of one step: the used share of the line, less the mean queueing delay as a
+        multiple of `delay_scale_s`."""
         used = seen["throughput_bits_per_s"] / self.capacity_bits_per_s
         return used - seen["delay_mean_s"] / self.delay_scale_s

@@ -151,7 +151,7 @@ class Training:
             )
 
     def all(self) -> Targets:
-        """The target numbers."""
+        """All targets of the training rows and claims."""
         return Targets(self.targets)
 
     def __call__(self, points: np.ndarray) -> np.ndarray:

@@ -57,7 +57,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Impossible:
-    """Everything found about targets that cannot be met."""
+    """The sets of targets and of table rows that no values of the unknowns meet."""
 
     cut: float
     """Distance in standard deviations beyond which a target is not met."""

@@ -33,7 +33,7 @@ class Posterior:
 
     points: np.ndarray
     best: np.ndarray
-    """The most likely point."""
+    """The point with the largest likelihood."""
 
     def draws(self, count: int, seed: int) -> np.ndarray:
         """`count` points of the sample, drawn at random."""

@@ -41,7 +41,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Wave:
-    """The result of one wave."""
+    """The result of one wave of history matching."""
 
     points: int
     """Number of points simulated in the wave."""

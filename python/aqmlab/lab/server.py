@@ -30,7 +30,7 @@ TYPES = {
     ".svg": "image/svg+xml",
 }
 Answer = tuple[str, bytes]
-"""Content type and content."""
+"""The response to a request: its content type and its content."""
 
 
 class Laboratory(ThreadingHTTPServer):

@@ -43,7 +43,7 @@ def medians(header: Header) -> list[tuple[str, list[str]]]:
 
 
 SHARES = (0.1, 0.5, 0.9, 0.99)
-"""The quantiles that are shown."""
+"""The probabilities whose quantiles are shown."""
 _TITLES = {
     "request_bytes": "request, bytes",
     "response_bytes": "response, bytes",

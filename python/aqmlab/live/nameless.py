@@ -43,7 +43,7 @@ class Nameless:
 
     @property
     def numbers(self) -> list[int]:
-        """Descriptor numbers of all files."""
+        """The file descriptors of all files."""
         return [file.fileno() for file in self._files.values()]
 
 

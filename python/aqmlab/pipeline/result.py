@@ -38,7 +38,7 @@ class ListedRun(TypedDict):
 
 
 class Result(tables.Result):
-    """A result with figures."""
+    """The result of a study, from which figures can be drawn."""
 
     @property
     def plot(self) -> Plots:

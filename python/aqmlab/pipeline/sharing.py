@@ -148,7 +148,8 @@ def _of_folder(store: Store) -> Iterator[KnownRun]:
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of repeating runs."""
+    """The result of `reproduce`: how many runs were repeated, and which of them came out
+    different."""
 
     name: str
     runs: int
@@ -165,7 +166,7 @@ class Answer:
         return not self.differ
 
     def lines(self) -> list[str]:
-        """The result in words."""
+        """The result as lines of text."""
         part = "" if self.runs == self.known else f" of {self.known}"
         noun = "run" if self.known == 1 else "runs"
         if self.same:

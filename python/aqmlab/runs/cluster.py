@@ -54,7 +54,7 @@ SILENCE_S = 2.0
 
 
 class Cluster:
-    """Workers of a Dask scheduler."""
+    """The workers of a Dask scheduler, on which simulations run."""
 
     def __init__(self, client: Client, name: str) -> None:
         self._client = client

@@ -107,7 +107,7 @@ class Progress:
         self.done[run] = simulated_s
 
     def end(self) -> None:
-        """The batch is over."""
+        """Records that the batch of runs is over."""
         self._busy_s += self._clock() - self.began
 
     @property
@@ -154,10 +154,10 @@ class Progress:
         return f"{self.title}: {', '.join(parts)}"
 
     def _open_display(self) -> None:
-        """Called when a batch begins."""
+        """Opens the display; called when a batch of runs begins."""
 
     def _show(self) -> None:
-        """Called under the lock whenever a number has changed."""
+        """Updates the display; called with the lock held whenever a number has changed."""
 
 
 class Lines(Progress):

@@ -54,7 +54,7 @@ def content_key(canonical: Draft, version: Version) -> str:
 
 
 class Store:
-    """One results folder."""
+    """The finished runs and calibrations in one results folder."""
 
     def __init__(self, folder: Path, listed: Contents, *, reads: bool = False) -> None:
         self.folder = folder

@@ -127,7 +127,7 @@ def _worst_moments(both: Sequence[float], middle: float) -> float:
 
 
 def _swings(video: Sequence[float]) -> float:
-    """Penalty for changes of quality."""
+    """The penalty for changes of the video's quality."""
     count, spread = len(video), max(video) - min(video)
     longest, turns = _turns(video)
     if longest / count >= 0.25:

@@ -42,7 +42,7 @@ class Replication(Protocol):
 
     @property
     def summary(self) -> Numbers:
-        """The numbers of the run."""
+        """The summary of the run: its measures by name."""
         ...
 
 

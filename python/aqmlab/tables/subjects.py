@@ -59,7 +59,7 @@ QUEUE = tuple(
         ("throughput_bytes_per_s", "through"),
     )
 )
-"""Measures of every recorded queue."""
+"""The columns with measures of every recorded queue."""
 
 
 def _column(name: str, family: str, head: str, total: str = "", of: str = "fetches") -> Column:

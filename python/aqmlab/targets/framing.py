@@ -15,9 +15,9 @@ class Framing:
     """Bytes beyond the IP packet, as `docs/links.md` and tc-cake(8) count them."""
 
     overhead: int = 0
-    """Bytes added to each packet."""
+    """Bytes of link-layer overhead of each packet."""
     least: int = 0
-    """Bytes of the smallest frame, its overhead included."""
+    """Bytes of the smallest frame, overhead included; a smaller one counts as this large."""
     cells: str = "none"
     """`none`, `atm` (cells of 53 bytes with 48 of payload) or `ptm` (65 bytes for 64)."""
     header: int = ETHERNET_HEADER

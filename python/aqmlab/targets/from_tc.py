@@ -52,7 +52,7 @@ _SAYS["adaptative"] = _SAYS["adaptive"]
 
 
 def seen(text: str) -> list[Seen]:
-    """Every discipline in the text."""
+    """All queue disciplines in a text of `tc`, without the classes."""
     return [one for one in read(text) if not one.is_class]
 
 

@@ -72,7 +72,7 @@ class Lane:
 
     @property
     def discipline(self) -> str:
-        """The discipline with its parameters."""
+        """The name of the discipline, followed by its parameters in the target's words."""
         return " ".join([self.entry.name, *self.words])
 
     def device(self, dev: str) -> str:

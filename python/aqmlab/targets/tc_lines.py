@@ -87,7 +87,7 @@ def _through(lane: Lane) -> bool:
 
 
 def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:
-    """The lines for each direction."""
+    """The commands for each direction of the line, each group under a title."""
     blocks = []
     for number, lane in enumerate(lanes):
         title = f"{lane.way}{_where(lane, dev)}" + ("" if number else _named(lane, dev))

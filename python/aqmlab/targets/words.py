@@ -44,8 +44,8 @@ class Row:
     kind: Kind | None = None
     """How the value is written; None if the target has no word for the parameter."""
     always: Any = None
-    """Without a word: the value that the target uses, or a function of the other values; `None` if
-    it has no such parameter."""
+    """For a parameter for which the target has no word: the value that the target uses, or a
+    function of the other values; None if the target has no such parameter."""
     note: str = ""
     """A remark for the user, such as why the target cannot express the value."""
     only: str = ""

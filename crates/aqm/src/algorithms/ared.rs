@@ -96,7 +96,8 @@ pub(crate) struct Rule {
     interval: Duration,
 }
 
-/// Additive increase and multiplicative decrease of `max_p` towards the middle of the band.
+/// Additive increase and multiplicative decrease of `max_p`, which keep the average queue near the
+/// midpoint of the band between the thresholds.
 struct Aimd {
     low: f64,
     high: f64,

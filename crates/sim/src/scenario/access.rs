@@ -201,8 +201,8 @@ pub(crate) fn limit_bytes(access: &str, direction: Direction) -> Option<u64> {
 }
 
 /// Whether fields that the user gave replace this field of the access. Another description of a
-/// direction's changing rate replaces the access's, and also its rate unless that is the middle of
-/// a random walk.
+/// direction's changing rate replaces the access's, and also its rate unless that is the nominal
+/// rate of a random walk.
 fn is_replaced(name: &str, given: &Map<String, Json>) -> bool {
     if given.contains_key(name) {
         return true;

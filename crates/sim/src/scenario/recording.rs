@@ -223,7 +223,8 @@ fn read_header(heads: &[String]) -> Result<Vec<Column>, String> {
     for (place, head) in heads.iter().enumerate() {
         let Some(column) = read_head(place, head)? else { continue };
         match columns.iter().find(|known| known.what == column.what) {
-            // Such as a download and an upload: which of them is meant is not known.
+            // Two columns may be rates, such as of a download and of an upload: it is not known
+            // which of them is meant.
             Some(known) if column.what == "rate" => {
                 let other = &heads[known.place];
                 return Err(format!("two columns are rates, {other:?} and {head:?}; keep one"));

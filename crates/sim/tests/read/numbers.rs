@@ -1,16 +1,16 @@
-//! Every place of a scenario that takes a quantity, and every way to write a number.
+//! Every field of a scenario that takes a quantity, and every way to write a number.
 
 use std::sync::LazyLock;
 
 use serde_json::{Value as Json, json};
 
-/// A field that takes a quantity, in a scenario that is whole but for it.
+/// A field that takes a quantity, and a scenario that is complete except for this field.
 pub struct Place {
-    /// What it is called in a failure: `aqm.red.max_p`.
+    /// Name of the field in the message of a failed test: `aqm.red.max_p`.
     pub name: String,
     /// The kind of quantity, as the catalogue names it.
     pub unit: String,
-    /// The ends of its range, where the catalogue says them.
+    /// The ends of the field's range, as far as the catalogue states them.
     pub ends: [Option<f64>; 2],
     scenario: Json,
     pointer: String,
@@ -18,7 +18,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The scenario with this value there.
+    /// The scenario with this value in the field.
     pub fn with(&self, value: Json) -> Json {
         let mut scenario = self.scenario.clone();
         let table = scenario.pointer_mut(&self.pointer).expect("the place is in the scenario");
@@ -219,7 +219,7 @@ fn collect_others(all: &mut Vec<Place>) {
     }
 }
 
-/// Every place.
+/// All fields that take a quantity.
 pub fn places() -> Vec<Place> {
     let (catalogue, mut all) = (aqmlab_sim::catalogue(), Vec::new());
     let sections = &catalogue["scenario"];
@@ -243,7 +243,8 @@ pub fn places() -> Vec<Place> {
     all
 }
 
-/// Takes `text` as a number in a place that it chooses itself: what a fuzzer reads beside scenarios.
+/// Reads scenarios with `text` as a number in a field that follows from a hash of the text: a
+/// fuzzer's second way to call the reader, next to whole scenarios.
 ///
 /// # Panics
 /// As [`read`](super::read).

@@ -82,8 +82,8 @@ impl Trips {
         self.greatest.update(now, rtt, TRIPS_OF_GREATEST * srtt.nanos());
     }
 
-    /// In seconds: the smallest round-trip time of the last ten seconds, the smallest of half a
-    /// round trip, and the greatest of four.
+    /// Three times in seconds: the smallest round-trip time of the last ten seconds, the smallest
+    /// of the last half round trip, and the greatest of the last four round trips.
     fn seconds(&self) -> [f64; 3] {
         let least = u64::MAX - self.least.get();
         let standing = u64::MAX - self.standing.get();

@@ -1,5 +1,5 @@
-//! For the tests of controls that answer marks: a path that marks segments at random and
-//! acknowledges each a round trip later. It notifies the control of marks as the transport does.
+//! A path for the tests of controls that answer marks: it marks segments at random and acknowledges
+//! each a round trip later. It notifies the control of marks as the transport does.
 
 use std::collections::VecDeque;
 

@@ -10,8 +10,8 @@ const REMEMBERED: usize = 5;
 /// The algorithm by which a player chooses the bit rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rule {
-    /// BBA-0 (Huang et al., SIGCOMM 2014, algorithm 1): by the buffer alone. The lowest rate up to
-    /// `reservoir`, the highest from `upper` on, both in s.
+    /// BBA-0 (Huang et al., SIGCOMM 2014, algorithm 1), which looks at the buffer alone: the lowest
+    /// rate up to a buffer of `reservoir` seconds, the highest from `upper` seconds on.
     Buffer { reservoir: f64, upper: f64 },
     /// The highest rate below the harmonic mean of the last five segments' throughputs (Yin et
     /// al., SIGCOMM 2015, the algorithm RB; the estimate is that of FESTIVE, 2012).

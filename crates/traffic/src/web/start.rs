@@ -8,13 +8,13 @@ use crate::distribution::residual;
 /// When users begin their first page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// At an instant uniform over one mean think time: no user is in a long pause at first, so
-    /// the load starts above its mean and settles within some of the longest think times.
+    /// Users begin at instants uniform over one mean think time: no user is in a long pause at
+    /// first, so the load starts above its mean and settles within some of the longest think times.
     Spread,
-    /// In the middle of a pause, as users of a long-running population are: the load is at its mean
-    /// from the beginning.
+    /// Users begin in a pause, after the rest of it, as in a population that has run for long: the
+    /// load is at its mean from the beginning.
     Stationary,
-    /// At an instant uniform over the time from the begin of the run to this duration after it.
+    /// Users begin at instants uniform over the first part of the run, which lasts this long.
     Within(Duration),
 }
 

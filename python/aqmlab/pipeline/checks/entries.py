@@ -18,7 +18,7 @@ RUN, RUNS = (None,), (None, None)
 
 
 def group(entry: Group, names: Names) -> str | None:
-    """Checks a group's base."""
+    """Checks the name of a group's base scenario."""
     return names.base(entry.base)
 
 

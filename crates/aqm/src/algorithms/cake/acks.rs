@@ -15,9 +15,10 @@ use crate::shells::pool::{Pool, Queue};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     No,
-    /// Drops the oldest acknowledgement for each new one that supersedes at least two.
+    /// The filter drops the oldest acknowledgement for each new one that supersedes at least two.
     Filter,
-    /// Also drops a single superseded one, if it is the last packet before the new one.
+    /// The filter also drops a single superseded acknowledgement, if it is the last packet before
+    /// the new one.
     Aggressive,
 }
 

@@ -3,11 +3,12 @@
 /// How p_b grows between the thresholds.
 #[derive(Clone, Copy, Debug)]
 enum Band {
-    /// In proportion to how far the average is on the way from `min` to `max`.
+    /// p_b grows linearly with the average, from 0 at `min` to `max_p` at `max`.
     Linear,
-    /// In proportion to the square of the way from `min` to `max`; p_b is `factor` at `max`.
+    /// p_b grows with the square of the average's distance from `min`, up to `factor` at `max`.
     Squared { factor: f64 },
-    /// On one line up to `p_knee` at the average `knee`, then on one of slope `second`.
+    /// p_b grows on one straight line up to `p_knee` at the average `knee`, then on another one of
+    /// slope `second`.
     Broken { knee: f64, p_knee: f64, second: f64 },
 }
 

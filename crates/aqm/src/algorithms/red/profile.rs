@@ -141,7 +141,8 @@ pub(crate) enum IdleClock {
     OfLine,
     /// Transmission time of a mean packet at this rate, whatever the line.
     At(Rate),
-    /// This time; if the user wrote `mean_packet_bytes`, that of such a packet at the line's rate.
+    /// This fixed time; but if the user wrote `mean_packet_bytes`, the transmission time of a
+    /// packet of that size at the line's rate.
     Fixed(Duration),
 }
 

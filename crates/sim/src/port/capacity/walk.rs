@@ -2,8 +2,8 @@
 //! Sivaraman and Balakrishnan, NSDI 2013, section 3.1).
 //!
 //! Opportunities are a Poisson process. Every 20 ms its rate takes a step of Brownian motion
-//! between 0 and twice its middle, where it turns back. At 0 there is an outage, whose length is
-//! exponential. Sprout infers with this model; that links are drawn from it is ours.
+//! between 0 and twice the nominal rate, where it is reflected. At 0 there is an outage, whose
+//! length is exponential. Sprout infers with this model; drawing links from it is our own choice.
 
 use packet::{Rng, math};
 
@@ -17,7 +17,7 @@ const TICK: u64 = 20_000_000;
 /// Parameters of a walk.
 #[derive(Clone, Copy, Debug)]
 pub struct WalkSettings {
-    /// Middle of the walk's range, bit/s.
+    /// Midpoint of the walk's range, bit/s.
     pub middle_bits_per_s: f64,
     /// Standard deviation of the rate one second later, bit/s.
     pub volatility_bits_per_s: f64,

@@ -79,7 +79,7 @@ pub(super) const PAGE_GAP: Varied = Varied::new(3.22, 0.854_400_374_531_753_1, 1
 pub(super) const OBJECT_GAP: Varied =
     Varied::new(-4.15, 1.766_352_173_265_569_3, 2.35, 1.252_996_408_614_166_8);
 
-/// Everything that follows from the rate of connections, and the distributions of sizes.
+/// The parameters that follow from the rate of connections, and the distributions of sizes.
 #[derive(Clone, Debug)]
 pub struct Laws {
     /// How connections are used.
