@@ -20,24 +20,27 @@ NONE = "none in either"
 
 @dataclass(frozen=True)
 class Cause:
-    """One cause, of the cases that it parts."""
+    """A known cause of differences between the programs, and the cases in which it makes them
+    differ."""
 
     part: str
     """Part of the page, one of `page.PARTS`; causes of the kernel's cases hold for an older kernel
     too."""
     case: str
-    """Regular expression of their whole names."""
+    """Regular expression that matches the whole names of these cases."""
     control: str
-    """The control's name, with the groups of the expression (`\\1`)."""
+    """Name of the counter-experiment, a case without this cause; it may refer to groups of the
+    expression (`\\1`)."""
     why: str
-    """A sentence."""
+    """Why the cause makes the programs differ: a sentence."""
     figures: tuple[str, ...] = ()
-    """Which figures it parts; none: all."""
+    """Figures in which the cause makes the programs differ; empty for all figures."""
     figure: str = ""
-    """The control's figure, where it is another."""
+    """The figure of the counter-experiment that counts, if it is another one."""
 
     def of(self, case: str, figure: str) -> str | None:
-        """The control of a case, if the cause parts this figure of it."""
+        """Name of the counter-experiment for a case, if the cause makes the programs differ in this
+        figure of the case."""
         if self.figures and figure not in self.figures:
             return None
         match = re.fullmatch(self.case, case)
@@ -53,16 +56,16 @@ class Difference:
     ratio: str
     verdict: str
     why: str = ""
-    """Nothing: no cause is known."""
+    """The cause as a sentence; empty if no cause is known."""
     control: str = ""
     described: str = ""
-    """What the control showed: its ratio, or that neither program had any."""
+    """What the counter-experiment showed: its ratio, or that neither program had any value."""
     shown: bool = False
     """Whether the counter-experiment is equivalent."""
 
 
 def known() -> list[Cause]:
-    """All causes of the file."""
+    """All causes in the file of known causes."""
     described = tomllib.loads(FILE.read_text("utf-8"))["causes"]
     return [Cause(**{**one, "figures": tuple(one.get("figures", ()))}) for one in described]
 

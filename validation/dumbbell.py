@@ -25,13 +25,13 @@ class Case:
     """One link, one discipline, one kind of end system."""
 
     family: str
-    """Heading of its table."""
+    """Heading of the table that lists the case."""
     queue: str = "red"
     flows: int = 10
-    """Bulk senders over the link, or over both."""
+    """Number of bulk senders over the link, or over both links."""
     rate_mbit: float = 10
     rtt_ms: tuple[float, float] = (7, 137)
-    """Round trips are spread evenly over it."""
+    """Smallest and largest round-trip time, ms, over which those of the flows are spread evenly."""
     drawn_ms: float = 0
     """Each seed adds to both ends of it what it draws up to this. Which flow meets a full buffer is
     a matter of phases, and so of round trips counted in transmission times (Floyd and Jacobson, On
@@ -42,7 +42,8 @@ class Case:
     window: int = 10_000
     """Largest window, segments; 10,000 are never reached."""
     every: int = 2
-    """Segments to an acknowledgement (2: or 200 ms)."""
+    """Number of segments that one acknowledgement covers; with 2, it is sent after 200 ms at the
+    latest."""
     ecn: bool = False
     initial_window: int = 3
     min_th: float = 30
@@ -50,11 +51,12 @@ class Case:
     w_q: float = 1 / 512
     max_p: float = 0.1
     limit: int = 0
-    """Packets that may wait; 0: `room` says how many."""
+    """Number of packets that may wait; 0 for the number that `room` gives."""
     streams: int = 0
-    """Streams of datagrams beside them; a gap is drawn from half to one and a half of the mean."""
+    """Number of streams of datagrams in addition to the bulk senders; a gap between datagrams is
+    drawn from half to one and a half of the mean."""
     workload: Workload | None = None
-    """Transfers beside them."""
+    """Transfers in addition to the bulk senders."""
     cross: int = 0
     """Bulk senders over the first link alone, as many over the second; 0: there is no second."""
     warmup_s: int = 50
@@ -62,7 +64,8 @@ class Case:
 
     @property
     def room(self) -> int:
-        """Packets that may wait: 120 behind drop-tail and AVQ, whose target it is, else 480."""
+        """Number of packets that may wait: `limit` if set, 120 with drop-tail and with AVQ (whose
+        target it is), 480 with other disciplines."""
         return self.limit or (120 if self.queue in ("droptail", "avq") else 480)
 
     @property
@@ -72,11 +75,11 @@ class Case:
 
     @property
     def end_s(self) -> int:
-        """When the run ends."""
+        """Time at which the run ends, s."""
         return self.warmup_s + self.measured_s
 
     def drawn(self, seed: int) -> Self:
-        """The case as a run has it: its round trips, if the seed draws them."""
+        """The case as one run has it: with its round-trip times, if the seed draws them."""
         if not self.drawn_ms:
             return self
         draws = random.Random(seed)
@@ -84,18 +87,18 @@ class Case:
         return replace(self, rtt_ms=(low, high), drawn_ms=0)
 
     def rtt(self, i: int, of: int) -> float:
-        """Round trip of one of `ends` ends, ms."""
+        """Round-trip time, ms, of end `i` of `of` ends."""
         low, high = self.rtt_ms
         return low + (high - low) * (i + 0.5) / of
 
     def transfers(self, seed: int) -> list[Transfer]:
-        """All transfers of a run."""
+        """All transfers of the run with this seed."""
         if self.workload is None:
             return []
         return self.workload.transfers(seed, self)
 
     def lines(self, seed: int) -> str:
-        """The transfers, for a program that reads them."""
+        """The transfers of a run as lines of text, for a program that reads them."""
         return as_lines(self.transfers(seed))
 
     def words(self) -> list[str]:

@@ -1,8 +1,8 @@
 """Whether another program agrees with aqmlab on a case: runs of both, compared.
 
-Several seeds of each; ratio of the means with its interval, held against a margin that was stated
-before (`figures`, `verdicts`). `validation.ns2` and `validation.linux` bring the cases and the
-other program.
+Each program runs the case under several seeds. The ratio of the means, with its interval, is
+compared with a margin that was stated before (`figures`, `verdicts`). `validation.ns2` and
+`validation.linux` supply the cases and the other program.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Case(Protocol):
 
     @property
     def family(self) -> str:
-        """Heading of its table."""
+        """Heading of the table that lists the case."""
         ...
 
     @property
     def flows(self) -> int:
-        """Bulk senders."""
+        """Number of bulk senders."""
         ...
 
     @property
@@ -53,7 +53,7 @@ class Case(Protocol):
         ...
 
     def name(self) -> str:
-        """Short and unique."""
+        """The case's name, short and unique."""
         ...
 
 
@@ -62,27 +62,28 @@ C = TypeVar("C", bound=Case)
 
 @dataclass(frozen=True)
 class Program(Generic[C]):
-    """The other program, and the input that it gets of a case."""
+    """The other program, and how a case is made into its input."""
 
     name: str
     needs: Callable[[], object]
-    """Raises Missing, with what to install, where the program is not there."""
+    """Raises Missing, with a sentence on what to install, if the program is not installed."""
     version: Callable[[], str]
-    """Which one, for the record."""
+    """Name and version of the program, for the record of the comparison."""
     run: Callable[[C, int], Numbers]
-    """The figures of a case under a seed; RuntimeError says why there are none."""
+    """Runs a case under a seed and returns its figures; a RuntimeError says why there are none."""
     described: Callable[[C, int], Sequence[object]]
-    """All that its numbers under a seed depend on: its version, its script, its words."""
+    """What the program's numbers under a seed depend on: version, script and arguments."""
     scenario: Callable[[C, int], dict[str, Any]]
-    """The case for aqmlab, under a seed."""
+    """The case as a scenario of aqmlab, under a seed."""
     seeds: Callable[[C], int | Runs] | None = None
-    """How often each case is run, where a plan has set it; options for all stand before it."""
+    """Number of runs of each case, if a plan has set it; options for all cases take precedence."""
 
 
 def figures_from(
     command: Sequence[str], lines: str, needed: Iterable[str] = OF_EVERY_QUEUE
 ) -> Numbers:
-    """What a program that is given these lines answers: one line of names and numbers."""
+    """The figures that a program prints, as one line of names and numbers, if it reads these
+    lines."""
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
     fields = done.stdout.split()
     if done.returncode or not set(needed) <= set(fields[::2]):
@@ -98,10 +99,10 @@ class Kept:
         folder.mkdir(parents=True, exist_ok=True)
 
     def row(self, name: str, described: Sequence[object], run: Callable[[], Numbers]) -> Numbers:
-        """The numbers that are kept, or those of a run, which then are kept.
+        """The numbers of an earlier run, or those of a new run, which are then kept.
 
-        A file is named after all that its numbers depend on, and written whole or not at all; one
-        that is missing or damaged is as good as none.
+        A file's name has a hash of everything on which its numbers depend. A file is written whole
+        or not at all; if it is missing or damaged, the case is run again.
         """
         digest = hashlib.sha256("\n".join(map(str, described)).encode()).hexdigest()[:16]
         file = self.folder / f"{name}-{digest}.json"
@@ -126,9 +127,9 @@ class Seeds:
     """
 
     first: int
-    """At least two, for an interval."""
+    """Number of seeds in the first round; at least two, for an interval."""
     most: int
-    """Seeds at most."""
+    """Largest number of seeds."""
     number: int = 1
     """Number of the first seed; a confirmation takes other seeds than the runs that it confirms."""
 
@@ -142,7 +143,7 @@ class Seeds:
 
 
 def in_aqmlab(case: Case, scenario: dict[str, Any], seed: int) -> Numbers:
-    """A case in aqmlab."""
+    """Runs a scenario of aqmlab for a case and returns the figures."""
     return numbers(case.flows, aqmlab.run(scenario, seed=seed, jobs=1).runs[0])
 
 
@@ -227,7 +228,7 @@ def in_other(case: C, program: Program[C], seed: int, kept: Kept) -> Numbers:
 
 
 def in_ours(case: C, program: Program[C], seed: int, kept: Kept) -> Numbers:
-    """The case in aqmlab."""
+    """The figures of a case in aqmlab, kept from an earlier run or of a new one."""
     scenario = program.scenario(case, seed)
     described = [version().build, json.dumps(scenario, sort_keys=True)]
     name = f"{case.name()}-aqmlab-{seed}"

@@ -34,7 +34,7 @@ def digits(metric: str) -> int:
 
 
 def cell(row: dict[str, str]) -> str:
-    """Ours and the paper's number."""
+    """A cell of the table: aqmlab's number and the paper's."""
     form = f".{digits(row['metric'])}f"
     text = f"{float(row['ours']):{form}} ({float(row['paper']):{form}})"
     return f"**{text}**" if row["verdict"] == "outside" else text

@@ -27,22 +27,22 @@ class Record:
     """One comparison as it last ran."""
 
     part: str
-    """Which one, of `page.PARTS`."""
+    """Which comparison it is, one of `page.PARTS`."""
     command: str
-    """What was typed."""
+    """The command with which the comparison was run."""
     made: str
-    """The day, in UTC."""
+    """The day of the run, in UTC."""
     versions: Mapping[str, str]
     """Versions of aqmlab and of the other program."""
     text: str
-    """Its table in Markdown."""
+    """The comparison's table in Markdown."""
     summary: str = ""
-    """Its verdicts in a line of words."""
+    """The comparison's verdicts in one line of text."""
     again: Sequence[str] = ()
     """What was run again since, a line each: its command, day, versions and how many cases."""
 
     def keep(self, folder: Path) -> None:
-        """Writes it into a folder."""
+        """Writes the record into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
         (folder / RECORD).write_bytes(packed(text))

@@ -32,7 +32,7 @@ class Transfer:
 
 
 class Link(Protocol):
-    """What of a case a workload depends on."""
+    """The properties of a case on which a workload depends."""
 
     @property
     def rate_mbit(self) -> float:
@@ -41,12 +41,12 @@ class Link(Protocol):
 
     @property
     def end_s(self) -> int:
-        """When the run ends."""
+        """Time at which the run ends, s."""
         ...
 
 
 class Workload(Protocol):
-    """What is sent beside the bulk flows."""
+    """Transfers that are sent in addition to the bulk flows."""
 
     def transfers(self, seed: int, link: Link, /) -> list[Transfer]:
         """The list under a seed, in order of start."""
@@ -61,7 +61,7 @@ class Web:
     """Mean rate of the packets of 1,500 B, as a share of the link's."""
 
     def __str__(self) -> str:
-        """For a case's name."""
+        """The workload's part of a case's name."""
         return f"web{100 * self.load:g}"
 
     def transfers(self, seed: int, link: Link) -> list[Transfer]:
@@ -83,15 +83,16 @@ class Burst:
     segments: int
     after_s: float
     within_s: float
-    """It starts uniformly within this time after `after_s`."""
+    """The burst starts at an instant drawn uniformly from this time after `after_s`, s."""
 
     def __str__(self) -> str:
-        """For a case's name; the paper's begins within 10 s."""
+        """The workload's part of a case's name; the time is left out if the burst begins within 10
+        s, as in the paper."""
         within = "" if self.within_s == 10 else f"in{self.within_s:g}s"
         return f"burst{self.flows}{within}"
 
     def transfers(self, seed: int, _link: Link) -> list[Transfer]:
-        """The list under a seed."""
+        """The transfers of the run with this seed."""
         start = round(1e6 * (self.after_s + self.within_s * random.Random(seed).random()))
         each, more = divmod(self.segments, self.flows)
         return [Transfer(start, i % STATIONS, each + (i < more)) for i in range(self.flows)]

@@ -27,7 +27,7 @@ SEEDS = 3
 
 
 def run(case: Case, seed: int) -> Numbers:
-    """One run in the guest."""
+    """Runs a case once in the guest and returns its figures."""
     described = machine.run(job(case, seed))
     handled = described["packets"] + described["drops"]
     return {

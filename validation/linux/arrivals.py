@@ -49,7 +49,7 @@ class Discipline:
 
     @property
     def random(self) -> bool:
-        """Whether it draws random numbers."""
+        """Whether the discipline draws random numbers."""
         return self.name in DRAWING
 
 

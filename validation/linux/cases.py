@@ -132,7 +132,7 @@ CHANGED = ("codel", "fq_codel")
 """Disciplines of which `linux-6.12` has other rules than `linux`."""
 
 MARKING = ("red", "ared", "choke", "pie", "fq_pie", "codel", "fq_codel", "cake", "sfb")
-"""Disciplines that mark."""
+"""Disciplines that can mark packets (ECN)."""
 
 DRAWING = ("red", "ared", "gred", "choke", "pie", "fq_pie", "sfb", *WITHOUT)
 """Disciplines that draw random numbers."""
@@ -143,7 +143,7 @@ class Case:
     """One discipline at the root of a device of 10 Mbit/s; a round trip of 80 ms."""
 
     family: str
-    """Heading of its table."""
+    """Heading of the table that lists the case."""
     queue: str
     flows: int
     congestion: str
@@ -165,7 +165,7 @@ class Case:
 
     @property
     def end_s(self) -> int:
-        """When the run ends."""
+        """Time at which the run ends, s."""
         return self.warmup_s + self.measured_s
 
     paired = True
@@ -226,7 +226,7 @@ def _bulk(family: str, queue: str, flows: int, congestion: str, *, ecn: bool = F
 
 
 def quick() -> Iterator[Case]:
-    """A few of every kind."""
+    """A few cases of every kind."""
     for case in full():
         bulk = case.flows == 10 and case.congestion == "cubic"
         if bulk or (case.workload and case.queue in ("droptail", "fq_codel")):
@@ -234,7 +234,7 @@ def quick() -> Iterator[Case]:
 
 
 def job(case: Case, seed: int) -> dict[str, Any]:
-    """What the guest does."""
+    """The job for the guest: a run of the case under this seed."""
     words, _, switch = case.discipline
     if switch:
         words += " ecn" if case.ecn else " noecn" if "codel" in case.queue else ""

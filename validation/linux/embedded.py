@@ -44,7 +44,7 @@ _Event = structure("aqmlab_event")
 
 @cache
 def library() -> ctypes.CDLL:
-    """The library of this source."""
+    """The library `aqmlab-embed`, built from the sources of this repository."""
     if shutil.which("cargo") is None:
         raise Missing("cargo is not installed: our disciplines are called through crates/embed")
     words = ["cargo", "build", "--quiet", "--release", "--package", "aqmlab-embed"]
@@ -62,12 +62,12 @@ def library() -> ctypes.CDLL:
 
 @dataclass
 class Arrival:
-    """A packet before the queue."""
+    """A packet that arrives at the queue."""
 
     at_ns: int
     flow: int
     octets: int
-    """As the discipline and the line count them."""
+    """Length of the packet in bytes, as the discipline and the line count it."""
     ecn: int
 
 
@@ -76,13 +76,13 @@ class Fates:
     """What became of every packet, by its number in the order of arrival."""
 
     left_ns: dict[int, int] = field(default_factory=dict)
-    """When the last bit of those that got through was sent."""
+    """For each packet that was sent, the time at which its last bit was sent, ns."""
     marked: set[int] = field(default_factory=set)
     dropped: set[int] = field(default_factory=set)
 
 
 class Queue:
-    """A discipline before a line."""
+    """A queue discipline of aqmlab in front of a line, called through the library."""
 
     def __init__(
         self, name: str, parameters: Mapping[str, Any], rate: int, seed: int, now: int
@@ -98,7 +98,7 @@ class Queue:
         self.fates = Fates()
 
     def enqueue(self, number: int, packet: Arrival, now: int) -> None:
-        """Lets a packet arrive."""
+        """Passes an arriving packet to the discipline."""
         described = _Packet(
             flow=packet.flow, id=number, bytes=packet.octets, ecn=packet.ecn,
             source=packet.flow, destination=100,
@@ -106,7 +106,8 @@ class Queue:
         self._ask(self.library.aqmlab_enqueue, ctypes.byref(described), ctypes.c_uint64(now))
 
     def dequeue(self, now: int) -> int | None:
-        """The number of the packet that the line gets."""
+        """Takes a packet from the discipline for the line. Returns the packet's number, None if
+        there is none."""
         sent = _Departure()
         status = self._ask(self.library.aqmlab_dequeue, ctypes.c_uint64(now), ctypes.byref(sent))
         return None if status else sent.id
@@ -126,7 +127,7 @@ class Queue:
         return status
 
     def close(self) -> None:
-        """Frees it."""
+        """Frees the discipline."""
         self.library.aqmlab_destroy(self.handle)
 
 

@@ -47,7 +47,7 @@ class Queue:
 
 
 def dualpi2(words: str = "", **ours: Any) -> Queue:
-    """DualPI2 with these settings."""
+    """DualPI2 with these arguments of tc, and with the parameters `ours` in aqmlab."""
     return Queue(f"dualpi2 {words}".strip(), {"aqm": "dualpi2", "profile": "linux", **ours})
 
 
@@ -59,13 +59,13 @@ class Case:
     """Scalable and classic senders before one queue."""
 
     family: str
-    """Heading of its table."""
+    """Heading of the table that lists the case."""
     title: str
     queue: Queue
     rate_mbit: float
     rtt_ms: float
     scalable: int = 0
-    """DCTCP senders."""
+    """Number of DCTCP senders."""
     classic: int = 0
     congestion: str = "cubic"
     """Congestion control of the classic senders."""
@@ -88,43 +88,45 @@ class Case:
 
     @property
     def _steady(self) -> bool:
-        """One kind of sender before a slow line, with DualPI2 as it is."""
+        """Whether the case has one kind of sender, a line of at most 10 Mbit/s, and DualPI2 with
+        its defaults."""
         return self.rate_mbit <= 10 and len(set(self.kinds)) == 1 and self.title == "dualpi2"
 
     @property
     def warmup_s(self) -> int:
-        """Seconds that are discarded."""
+        """Number of seconds at the beginning of a run that are discarded."""
         return 5 if self.family == SLOTS else 4 if self.rate_mbit <= 10 else 3
 
     @property
     def measured_s(self) -> int:
-        """The faster the line, the shorter: some 15,000 to 70,000 packets of a run."""
+        """Duration of the measured interval, s: the faster the line the shorter, so that a run has
+        15,000 to 70,000 packets."""
         if self.family == SLOTS:
             return 15
         return {4: 40, 10: 20, 40: 8, 100: 5, 200: 4}[round(self.shaped_mbit)]
 
     @property
     def shaped_mbit(self) -> float:
-        """What gets through: CAKE's own rate before a faster line."""
+        """Rate that gets through, Mbit/s: that of CAKE's shaper if it has one, else the line's."""
         return 10 if "rate" in self.queue.ours else self.rate_mbit
 
     @property
     def seeds(self) -> int:
-        """How often it is run."""
+        """Number of seeds with which the case is run."""
         return IN_SLOTS if self.family == SLOTS else FEW if self._steady else SEEDS
 
     @property
     def flows(self) -> int:
-        """All senders."""
+        """Number of all senders."""
         return len(self.kinds)
 
     @property
     def ecn(self) -> bool:
-        """Whether any of them uses ECN."""
+        """Whether any sender uses ECN."""
         return bool(self.scalable or self.feedback)
 
     def name(self) -> str:
-        """Short and unique."""
+        """The case's name, short and unique."""
         ends = [f"{self.scalable} DCTCP"] if self.scalable else []
         if self.classic:
             with_ecn = {"": "", "classic": " ECN", "accurate": " AccECN"}[self.feedback]
@@ -246,7 +248,7 @@ def in_slots() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """All."""
+    """All cases."""
     yield from alone()
     yield from both()
     yield from changed()
@@ -255,11 +257,11 @@ def cases() -> Iterator[Case]:
 
 
 ECN_MODES = {"": 0, "classic": 1, "accurate": 3}
-"""net.ipv4.tcp_ecn."""
+"""Values of the sysctl net.ipv4.tcp_ecn, by the ECN of the classic senders."""
 
 
 def job(case: Case, seed: int) -> dict[str, Any]:
-    """What the guest does."""
+    """The job for the guest: a run of the case under this seed."""
     controls = ["dctcp" if kind == "scalable" else case.congestion for kind in case.kinds]
     faster, period_ns = (1 / SHARE if case.period_ms else 1), round(case.period_ms * 1e6)
     return {
@@ -286,7 +288,7 @@ def job(case: Case, seed: int) -> dict[str, Any]:
 
 
 def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
-    """The same for aqmlab."""
+    """The case as a scenario of aqmlab."""
     traffic = []
     for i, (kind, start) in enumerate(zip(case.kinds, case.starts(seed), strict=True)):
         tcp = ends_of_guest() | {"congestion": "dctcp" if kind == "scalable" else case.congestion}
@@ -322,7 +324,7 @@ def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
 
 
 def run(case: Case, seed: int) -> Numbers:
-    """One run in the guest."""
+    """Runs a case once in the guest and returns its figures."""
     described = machine.run(job(case, seed))
     handled = described["packets"] + described["drops"]
     goodput = [octets * 8e-6 / described["measured_s"] for octets in described["received"]]

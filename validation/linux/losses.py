@@ -25,7 +25,7 @@ from validation.linux.cases import BUFFER, DATA, RATE, ends_of_guest
 from validation.linux.segments import Segment, Sent, read_pcap, sent
 
 SEGMENTS = 1_500
-"""Segments of a transfer."""
+"""Number of segments of a transfer."""
 PORT = 5001
 DURATION_S = 30
 START_S = 1
@@ -74,14 +74,15 @@ MARKS: dict[str, Script] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A script and the end systems that meet it."""
+    """A script of losses or marks, and the end systems to which it is applied."""
 
     script: str
     congestion: str
     sack: bool = True
     ecn: bool = False
     quickack: bool = True
-    """Whether every segment is acknowledged at once: then what a receiver reads does not matter."""
+    """Whether every segment is acknowledged at once; then it does not matter when the receiver's
+    program reads."""
     grows: bool = False
     """Whether the receive buffer begins with 128 KiB and grows, as it does by default."""
     fresh: bool = False
@@ -89,12 +90,12 @@ class Case:
 
     @property
     def described(self) -> Script:
-        """What is lost or marked."""
+        """The script: which segments are lost or marked."""
         return MARKS[self.script] if self.ecn else SCRIPTS[self.script]
 
     @property
     def name(self) -> str:
-        """As the table has it."""
+        """The case's name as the table has it."""
         ends = [self.congestion, *(() if self.sack else ("no SACK",)), *(("ECN",) * self.ecn)]
         ends += [] if self.quickack else ["delayed ACKs"]
         ends += ["growing buffer"] if self.grows else []
@@ -102,7 +103,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """All that are compared."""
+    """All cases that are compared."""
     for congestion, sack, script in itertools.product(("reno", "cubic"), (True, False), SCRIPTS):
         yield Case(script, congestion, sack)
     for congestion, script in itertools.product(("reno", "cubic", "dctcp"), MARKS):
@@ -216,15 +217,17 @@ def in_aqmlab(case: Case, start_us: int = 0) -> list[Sent]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far two transfers agree."""
+    """The comparison of a transfer in aqmlab with that in the kernel."""
 
     ours: list[Sent]
     theirs: list[Sent]
     start_us: int = 0
-    """When ours began within a tick of the kernel's clock."""
+    """Offset of the start of aqmlab's transfer within a tick of the kernel's clock,
+    microseconds."""
 
     def same(self) -> int:
-        """Segments up to which both sent the same bytes at the same time."""
+        """Number of segments at the beginning that have equal bytes and nearly equal times in both
+        transfers."""
         for at, (a, b) in enumerate(zip(self.ours, self.theirs, strict=False)):
             near = abs(b.at_ns - a.at_ns) <= NEAR_NS
             if (a.first, a.data) != (b.first, b.data) or not near:
@@ -232,11 +235,11 @@ class Comparison:
         return min(len(self.ours), len(self.theirs))
 
     def whole(self) -> bool:
-        """Whether they agree to the last segment."""
+        """Whether both transfers agree to the last segment."""
         return self.same() == len(self.ours) == len(self.theirs)
 
     def repeats_alike(self) -> bool:
-        """Whether both sent as many retransmissions."""
+        """Whether both transfers have equal numbers of retransmissions."""
         ours, theirs = ([one for one in of if one.again] for of in (self.ours, self.theirs))
         return len(ours) == len(theirs)
 
@@ -260,7 +263,8 @@ class Comparison:
         return f"| {' | '.join(map(str, cells))} |"
 
     def detail(self) -> Iterator[str]:
-        """What follows where they part."""
+        """Twelve lines with the segments of both transfers, from two segments before the first
+        difference on."""
         at = max(self.same() - 2, 0)
         for a, b in itertools.islice(itertools.zip_longest(self.ours, self.theirs), at, at + 12):
             described = [

@@ -84,7 +84,7 @@ def release() -> str:
 
 
 def kernel() -> Path:
-    """The built kernel."""
+    """Path of the kernel, which is built if it is not there yet."""
     file = folder() / "linux"
     if not file.exists():
         raise Missing("no kernel for virtual time yet: `make uml` builds it in some four minutes")

@@ -30,10 +30,10 @@ LATE_S = 2
 
 @dataclass(frozen=True)
 class Case:
-    """Senders before one device."""
+    """A number of bulk senders whose packets share one device with cake_mq."""
 
     rate_mbit: int
-    """Rate of cake_mq."""
+    """Rate of cake_mq's shaper, Mbit/s."""
     flows: int
     rtt_ms: int = 20
     family = "cake_mq"
@@ -44,15 +44,15 @@ class Case:
 
     @property
     def seeds(self) -> int:
-        """How often it is run."""
+        """Number of seeds with which the case is run."""
         return FEW if self.flows <= 2 else SEEDS
 
     def name(self) -> str:
-        """Short and unique."""
+        """The case's name, short and unique."""
         return f"cake_mq {self.rate_mbit}M {self.rtt_ms}ms: {self.flows} cubic"
 
     def starts(self, seed: int) -> list[float]:
-        """When senders begin, s."""
+        """Times at which the senders begin, s."""
         draws = random.Random(20261129 + seed)
         return [round(LATE_S * draws.random(), 6) for _ in range(self.flows)]
 
@@ -64,7 +64,7 @@ def cases() -> Iterator[Case]:
 
 
 def job(case: Case, seed: int) -> dict[str, Any]:
-    """What the guest does."""
+    """The job for the guest: a run of the case under this seed."""
     delay = case.rtt_ms * 500_000
     return {
         "kind": "multiqueue",
@@ -84,7 +84,7 @@ def job(case: Case, seed: int) -> dict[str, Any]:
 
 
 def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
-    """The case for aqmlab."""
+    """The case as a scenario of aqmlab."""
     tcp = ends_of_guest() | {"congestion": "cubic"}
     flow = {"app": "bulk", "flows": 1, "start_within": "0 s", "tcp": tcp}
     return {
@@ -117,7 +117,7 @@ def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
 
 
 def run(case: Case, seed: int) -> Numbers:
-    """One run in the guest."""
+    """Runs a case once in the guest and returns its figures."""
     described = machine.run(job(case, seed))
     handled = described["packets"] + described["drops"]
     goodput = [octets * 8e-6 / described["measured_s"] for octets in described["received"]]

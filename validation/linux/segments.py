@@ -11,18 +11,19 @@ ETHERNET, NANOSECONDS = 1, 0xA1B2_3C4D
 
 
 class Segment(NamedTuple):
-    """One segment."""
+    """A TCP segment."""
 
     at_ns: int
     source: int
-    """Port."""
+    """Source port."""
     seq: int
     ack: int
     data: int
-    """Bytes of payload."""
+    """Number of payload bytes."""
     ce: bool
     window: int
-    """The header's field: its receive window, less the scale that the SYN agreed on."""
+    """The window field of the header: the receive window shifted right by the window scale of the
+    SYN."""
 
 
 def parse(at_ns: int, packet: bytes) -> Segment | None:
@@ -54,9 +55,9 @@ class Sent(NamedTuple):
     """A data segment of the sender, by its first byte."""
 
     at_ns: int
-    """Since the first one."""
+    """Time since the first data segment, ns."""
     first: int
-    """Byte of the connection, from 0."""
+    """Position of the segment's first byte in the connection's data, from 0."""
     data: int
     again: bool
     """Whether its first byte was sent before."""

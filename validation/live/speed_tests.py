@@ -243,7 +243,7 @@ LETTERS = ["A+", "A", "B", "C", "D", "F"]
 
 
 def row(case: str, said: Mapping[str, Any], real: Mapping[str, Any]) -> str:
-    """A line of the table."""
+    """The table's row for a case, with the numbers of both programs."""
     off = said["rpm"] / real["rpm"] - 1
     cells = [
         case,
@@ -274,7 +274,7 @@ def verdict(cases: list[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> str:
 
 
 def build(source: Path, folder: Path) -> None:
-    """Makes both programs."""
+    """Builds both programs, networkQuality and rpm_server."""
     for what, program in ((source, "networkQuality"), (HERE / "rpm_server", "rpm_server")):
         subprocess.run(["go", "build", "-o", str(folder / program), "."], cwd=what, check=True)
 

@@ -1,1 +1,1 @@
-"""ns-2 2.35 beside aqmlab."""
+"""Comparison of aqmlab with ns-2 2.35."""

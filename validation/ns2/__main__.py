@@ -25,7 +25,7 @@ SCRIPT = Path(__file__).with_name("dumbbell.tcl")
 
 
 def run(case: Case, seed: int) -> Numbers:
-    """One run of dumbbell.tcl."""
+    """Runs `dumbbell.tcl` once for a case and returns the figures."""
     command = ["ns", str(SCRIPT), *words(case, seed)]
     return figures_from(command, case.lines(seed))
 
@@ -46,7 +46,7 @@ def release() -> str:
 
 
 def described(case: Case, seed: int) -> list[str]:
-    """Script, words and transfers."""
+    """Everything on which a run's numbers depend: the script, its arguments and the transfers."""
     return [SCRIPT.read_text(), *words(case, seed), case.lines(seed)]
 
 

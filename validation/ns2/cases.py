@@ -41,7 +41,7 @@ def _disciplines() -> list[str]:
 
 
 def full() -> Iterator[Case]:
-    """All cases, cheap families first."""
+    """All cases; families that take little time come first."""
     flows, rates = (1, 10, 50), (10, 100)
     for n, recovery, queue in itertools.product(
         (1, 10, 50, 200), ("newreno", "sack"), ("droptail", "red")
@@ -206,7 +206,7 @@ def _queue(case: Case) -> dict[str, object]:
 
 
 def scenario(case: Case, seed: int) -> dict[str, object]:
-    """The scenario of dumbbell.tcl."""
+    """The scenario of aqmlab that corresponds to a case of `dumbbell.tcl`."""
     tcp: dict[str, object] = {"profile": case.profile}
     if case.profile == "ns2":
         tcp |= {"tick": f"{tick(case)} s", "delayed_ack": "200 ms"}

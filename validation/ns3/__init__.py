@@ -1,1 +1,1 @@
-"""ns-3 beside aqmlab."""
+"""Comparison of aqmlab with ns-3."""

@@ -23,7 +23,7 @@ def described(case: Case, seed: int) -> list[str]:
 
 
 def run(case: Case, seed: int) -> Numbers:
-    """One run of dumbbell.cc."""
+    """Runs `dumbbell.cc` once for a case and returns the figures."""
     return program.run(words(case, seed), case.lines(seed))
 
 

@@ -33,7 +33,7 @@ class Case(dumbbell.Case):
     """ns-3 needs a second for ten."""
 
     def name(self) -> str:
-        """As for ns-2."""
+        """The case's name, formed like the names of cases of ns-2."""
         words = ["-shipped"] if self.control != "Rfc5681" else []
         words += ["-impatient"] if self.impatient else []
         return super().name() + "".join(words)
@@ -41,10 +41,10 @@ class Case(dumbbell.Case):
 
 @dataclass(frozen=True)
 class Discipline:
-    """One discipline in both programs."""
+    """A queue discipline, as both programs name and configure it."""
 
     ours: dict[str, object]
-    """The queue of a scenario."""
+    """The queue in a scenario of aqmlab."""
     theirs: str
     """The queue disc of ns-3, without `QueueDisc`."""
     attributes: Mapping[str, object]
@@ -96,7 +96,7 @@ def _red(case: Case, limit: int, attributes: dict[str, str]) -> Discipline:
 
 
 def full() -> Iterator[Case]:
-    """All cases, cheap families first."""
+    """All cases; families that take little time come first."""
     flows = (1, 10, 50)
     for queue, n in itertools.product(("droptail", "red"), (1, 10, 50, 200)):
         yield Case("window of 44 segments", queue, n, window=44)
@@ -203,7 +203,7 @@ def quick() -> Iterator[Case]:
 
 
 def scenario(case: Case, seed: int) -> dict[str, object]:
-    """The scenario of dumbbell.cc."""
+    """The scenario of aqmlab that corresponds to a case of `dumbbell.cc`."""
     # What dumbbell.cc sets where ns-3's own value is another.
     tcp: dict[str, object] = {"profile": "ns3", "timestamps": False, "rto_initial": "1 s"}
     tcp["syn_retries"] = 12

@@ -42,7 +42,7 @@ def home() -> Path:
 
 
 def built() -> Path:
-    """The program of the dumbbell."""
+    """Path of the built program `dumbbell.cc`."""
     return built_of(SOURCE, LIBRARIES)
 
 

@@ -37,7 +37,7 @@ MODES = {
 }
 """Rates of the physical layer, Mbit/s, long guard interval: 802.11n in 20 MHz, ac in 80 MHz."""
 LIMIT = 400
-"""Packets of a station's queue."""
+"""Number of packets that a station's queue holds."""
 PART = 200
 """Packets of the access point's queue for each station, where that is more. With 400 for ten,
 as these cases were first written, a station's part was less than an aggregate."""
@@ -85,7 +85,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """In a few words."""
+        """The case's name in a few words."""
         load = "saturated" if self.offered > 1 else f"{self.offered:.0%}"
         rates = " and ".join(f"{MODES[mode]:g}" for mode in dict.fromkeys(self.modes))
         words = [f"{self.stations} {self.direction}", f"{rates} Mbit/s", load]
@@ -126,7 +126,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """Fifty cases."""
+    """The fifty cases that are compared."""
     all_n = ("HtMcs0", "HtMcs3", "HtMcs7")
     two_n = all_n[1:]
     down = [Case(n, (mode,), "down", 1.3) for n in (1, 2, 5) for mode in all_n]
@@ -172,14 +172,14 @@ def options(case: Case, seed: int) -> list[str]:
 
 
 def of_ns3(case: Case, seed: int) -> Numbers:
-    """One run of wifi.cc."""
+    """Runs `wifi.cc` once for a case and returns the figures."""
     said = options(case, seed)
     kept = Kept(program.built_of(SOURCE, LIBRARIES).parent / "runs")
     return kept.row("wifi", said, lambda: program.run_of(SOURCE, LIBRARIES, said, case.figures))
 
 
 def scenario(case: Case, seed: int) -> dict[str, object]:
-    """The case as a scenario."""
+    """The case as a scenario of aqmlab."""
     rates = [f"{MODES[mode]} Mbit/s" for mode in case.modes]
     rates = [rates[i % len(rates)] for i in range(case.stations)]
     standard = VHT if case.modes[0].startswith("Vht") else HT
@@ -217,7 +217,7 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
 
 
 def of_aqmlab(case: Case, seed: int) -> Numbers:
-    """One run here."""
+    """Simulates a case once in aqmlab and returns the figures."""
     summary = engine.simulate(scenario(case, seed)).summary
     ports = {"down": "air.forward", "up": "air.reverse"}
     figures = {"throughput_mbit_per_s": 0.0}

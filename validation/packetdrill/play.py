@@ -22,10 +22,10 @@ WRITES = {"write": 2, "send": 2, "sendto": 2}
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a script."""
+    """The result of playing a script."""
 
     outcome: str
-    """`passed`, `failed` or `not run`."""
+    """The outcome: `passed`, `failed` or `not run`."""
     word: str = ""
     """For `failed`, what differs; for `not run`, the word of `reasons.py`."""
     detail: str = ""
@@ -45,7 +45,7 @@ def play(path: Path, profile: str = "linux", program: Path = PROGRAM) -> Result:
 
 
 def play_text(text: str, profile: str = "linux", program: Path = PROGRAM) -> Result:
-    """Plays a script."""
+    """Plays a script of packetdrill against an end system of aqmlab."""
     try:
         script = read(text)
         _refuse(script)

@@ -56,12 +56,12 @@ class Event:
     until: float | None
     what: Packet | Call | str
     kind: str
-    """`packet`, `call`, `code` or `shell`."""
+    """Kind of the line: `packet`, `call`, `code` or `shell`."""
 
 
 @dataclass
 class Script:
-    """A whole script."""
+    """A script of packetdrill, parsed."""
 
     events: list[Event] = field(default_factory=list)
     options: dict[str, str] = field(default_factory=dict)

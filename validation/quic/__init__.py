@@ -1,1 +1,1 @@
-"""quinn-proto beside aqmlab's QUIC."""
+"""Comparison of aqmlab's QUIC with quinn-proto."""

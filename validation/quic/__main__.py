@@ -17,7 +17,8 @@ from validation.quic.cases import Case, cases, quick, scenario, words
 
 
 def described(case: Case, seed: int) -> list[str]:
-    """The program and its words."""
+    """Everything on which a run's numbers depend: a hash of the program's sources, and its
+    arguments."""
     return [program.digest(), *words(case, seed)]
 
 

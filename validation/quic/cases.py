@@ -15,37 +15,40 @@ QUEUES: dict[str, dict[str, Any]] = {
     "fq_codel": {},
     "pie": {"limit": 480},
 }
-"""And their parameters."""
+"""Queue disciplines of the cases, with their parameters."""
 BULK = 1 << 28
-"""Bytes that a sender has: more than it can send."""
+"""Number of bytes that each sender has to send: more than it can send in a run."""
 
 
 @dataclass(frozen=True)
 class Case(dumbbell.Case):
-    """A queue, a number of senders, their control, and whose choices both make."""
+    """A queue, a number of senders, their congestion control, and whether aqmlab's QUIC makes
+    quinn's choices."""
 
     control: str = "reno"
     """Quinn's congestion control: rfc9002, reno, cubic."""
     shipped: bool = False
-    """Each as it is, not ours with quinn's choices."""
+    """Whether each program runs with its own defaults, instead of aqmlab's QUIC with quinn's
+    choices."""
     rtt_ms: tuple[float, float] = (40, 80)
     drawn_ms: float = 20
     warmup_s: int = 10
     measured_s: int = 40
 
     def name(self) -> str:
-        """Short and unique."""
+        """The case's name, short and unique."""
         words = [f"{self.rate_mbit:g}M", self.queue, str(self.flows), self.control]
         words += ["shipped"] if self.shipped else []
         return "-".join([*words, *self.words()])
 
     def words(self) -> list[str]:
-        """What is not usual; round trips are drawn in every case."""
+        """Words for what is not usual in the case; that round trips are drawn is not named, since
+        it holds for every case."""
         return ["ecn"] if self.ecn else []
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """All cases."""
     for queue in QUEUES:
         yield Case("reno, quinn's choices", queue, control="reno")
     for queue in QUEUES:
@@ -77,13 +80,13 @@ CHOICES: dict[str, Any] = {
 
 
 def queue(case: Case) -> dict[str, Any]:
-    """The discipline's parameters."""
+    """The parameters of a case's queue discipline."""
     marks = {"ecn": case.ecn} if case.queue != "droptail" else {}
     return QUEUES[case.queue] | marks
 
 
 def scenario(case: Case, seed: int) -> dict[str, Any]:
-    """For aqmlab."""
+    """The case as a scenario of aqmlab."""
     made = dumbbell.scenario(case, {"aqm": case.queue, **queue(case)}, {}, seed)
     ends = {"profile": "quic", "congestion": CONTROLS[case.control], "ecn": case.ecn}
     ends |= {} if case.shipped else CHOICES
@@ -93,7 +96,7 @@ def scenario(case: Case, seed: int) -> dict[str, Any]:
 
 
 def words(case: Case, seed: int) -> list[str]:
-    """For the program."""
+    """The case as arguments of the program, each `name=value`."""
     drawn = case.drawn(seed)
     low, high = (round(1e6 * rtt / 2) for rtt in drawn.rtt_ms)
     given: dict[str, object] = {

@@ -22,17 +22,18 @@ from validation.quic import program
 from validation.quic.cases import CHOICES, CONTROLS
 
 NEAR_NS = 50_000
-"""Two instants after the first packet with data are the same within this."""
+"""Largest difference, ns, of two times since the first packet with data that count as equal."""
 NEAR_BYTES = 3
-"""So are windows."""
+"""Largest difference, bytes, of two congestion windows that count as equal."""
 TRANSFERS = 1_000
-"""With random losses; their seeds are 1 to this."""
+"""Number of transfers with random losses; their seeds are 1 to this number."""
 TOOK, REPEATED = 2, 6
-"""Columns of the program's line of a flow: nanoseconds, and bytes that went again."""
+"""Columns of the line that the program prints for a flow: its duration in ns, and its retransmitted
+bytes."""
 
 
 def numbers(first: int, last: int, step: int = 1) -> str:
-    """As the program reads them."""
+    """Numbers from `first` to `last` as the program reads them, separated by commas."""
     return ",".join(map(str, range(first, last + 1, step)))
 
 
@@ -62,7 +63,7 @@ MARKS: dict[str, tuple[str, ...]] = {
 }
 
 OURS = ("stack=aqmlab", *(f"tcp.{name}={str(value).lower()}" for name, value in CHOICES.items()))
-"""Ours with quinn's choices."""
+"""Arguments of the program for aqmlab's QUIC with quinn's choices."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ class Sent:
 
 @dataclass(frozen=True)
 class Transfer:
-    """What the server sent, and when the last byte had come."""
+    """A transfer: the packets that the server sent, and the time until the last byte had arrived,
+    ns."""
 
     sent: list[Sent]
     took_ns: int
@@ -84,7 +86,7 @@ class Transfer:
 
 
 def transfer(words: tuple[str, ...]) -> Transfer:
-    """One run of the program."""
+    """Runs the program once with these arguments and returns the transfer."""
     found = program.lines(("trace=true", *words))
     kinds = {kind: [row for row in found if row[0] == kind] for kind in ("sent", "flow")}
     sent = [
@@ -97,13 +99,14 @@ def transfer(words: tuple[str, ...]) -> Transfer:
 
 
 def both(control: str, words: tuple[str, ...]) -> tuple[Transfer, Transfer]:
-    """In aqmlab and in quinn."""
+    """The transfers in aqmlab's QUIC and in quinn with these arguments."""
     ours = transfer((*OURS, f"tcp.congestion={CONTROLS[control]}", *words))
     return ours, transfer((f"control={control}", *words))
 
 
 def same(ours: Transfer, theirs: Transfer) -> int:
-    """Packets up to which both sent the same at the same time, with the same window after it."""
+    """Number of packets at the beginning for which both transfers agree: whether it is a
+    retransmission, the time, and the window after it."""
     for at, (a, b) in enumerate(zip(ours.sent, theirs.sent, strict=False)):
         later = (b.at_ns - theirs.sent[0].at_ns) - (a.at_ns - ours.sent[0].at_ns)
         # quinn's window is shown with the byte that lets it be filled.
@@ -114,7 +117,7 @@ def same(ours: Transfer, theirs: Transfer) -> int:
 
 
 def whole(ours: Transfer, theirs: Transfer) -> bool:
-    """Whether they agree to the last packet."""
+    """Whether both transfers agree to the last packet."""
     return same(ours, theirs) == len(ours.sent) == len(theirs.sent)
 
 
@@ -131,7 +134,7 @@ COLUMNS = (
 
 
 def row(name: str, ours: Transfer, theirs: Transfer) -> str:
-    """A row of the table."""
+    """The table's row for two transfers."""
     cells: list[object] = [name]
     for of in (ours, theirs):
         cells += [len(of.sent), of.again_bytes, f"{of.took_ns / 1e6:.1f}"]
@@ -140,7 +143,8 @@ def row(name: str, ours: Transfer, theirs: Transfer) -> str:
 
 
 def detail(ours: Transfer, theirs: Transfer) -> Iterator[str]:
-    """What follows where they part."""
+    """Twelve lines with the packets of both transfers, from two packets before the first difference
+    on."""
     at = max(same(ours, theirs) - 2, 0)
     for a, b in itertools.islice(itertools.zip_longest(ours.sent, theirs.sent), at, at + 12):
         described = [
@@ -163,7 +167,8 @@ RANDOM = {"1 %": 10_000, "3 %": 30_000}
 
 
 def random_losses() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Name, our words and quinn's."""
+    """For each case with random losses: its name, and the program's arguments for aqmlab and for
+    quinn."""
     for control, (share, lost) in itertools.product(CONTROLS, RANDOM.items()):
         theirs = (f"control={control}", f"lost={lost}")
         yield (
@@ -199,7 +204,7 @@ def compared(case: tuple[str, tuple[str, ...], tuple[str, ...]]) -> Iterator[str
 
 
 def _report(arguments: argparse.Namespace) -> Iterator[str]:
-    """Both tables."""
+    """The lines of both tables."""
     yield f"| {' | '.join(COLUMNS)} |"
     yield "| --- " * len(COLUMNS) + "|"
     chosen = [case for case in cases() if arguments.only in case[0]]

@@ -14,11 +14,11 @@ from validation.external import Missing, cache
 HERE = Path(__file__).parent
 CRATES = HERE.parents[1] / "crates"
 LINKED = ("aqm", "packet", "prefetch", "tcp")
-"""Crates of ours that are part of it."""
+"""Crates of aqmlab that are linked into the program."""
 
 
 def release() -> str:
-    """Such as quinn-proto 0.11.19."""
+    """Name and version of quinn-proto in use, such as "quinn-proto 0.11.19"."""
     lock = (HERE / "Cargo.lock").read_text()
     found = re.search(r'name = "quinn-proto"\nversion = "([^"]+)"', lock)
     if found is None:
@@ -27,7 +27,7 @@ def release() -> str:
 
 
 def sources() -> list[Path]:
-    """All that it is built from."""
+    """All files from which the program is built."""
     ours = (file for name in LINKED for file in sorted((CRATES / name).rglob("src/**/*.rs")))
     return [HERE / "Cargo.lock", HERE / "Cargo.toml", *sorted(HERE.rglob("src/*.rs")), *ours]
 
@@ -65,7 +65,7 @@ def built() -> Path:
 
 
 def lines(words: Iterable[str]) -> list[list[str]]:
-    """What it prints, word by word."""
+    """The lines that the program prints with these arguments, each split into words."""
     command = [str(built()), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode or done.stderr:
