@@ -140,7 +140,7 @@ fn every_choice_of_every_application_reads_back() {
         let first = tries.iter().find_map(|more| {
             let mut group = Json::Object(base.clone());
             more.as_object()?.iter().for_each(|(name, value)| group[name] = value.clone());
-            // What has no usual value is given its smallest one.
+            // A field without a default gets its smallest value.
             for field in entry.about.fields.iter().filter(|f| f.default == Value::Unset) {
                 let whole = complete(&scenario(&group, &json!("droptail"))).is_some();
                 if let (false, Some(least)) = (whole, values(field).first()) {

@@ -43,5 +43,5 @@ def remove(draft: Path) -> None:
 
 
 def is_of_a_run(path: Path) -> bool:
-    """Whether a file of this name belongs to a run."""
+    """Whether a file with this name is one of the files of a run."""
     return path.suffix == ".parquet" or path.name in (SUMMARY, MANIFEST)

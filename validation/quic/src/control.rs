@@ -1,8 +1,9 @@
-//! A control of quinn that is shown losses before acknowledgements, and whose window may be filled.
+//! A congestion controller for quinn that gets losses before acknowledgements, and whose window may
+//! be filled.
 //!
-//! Appendix A.7 of RFC 9002 answers the losses that an acknowledgement shows before what it acknowledges grows the
-//! window; quinn grows it first. And quinn sends only while less than the window is out, a full datagram counted, where
-//! appendix B.3 lets the window be filled.
+//! By appendix A.7 of RFC 9002, losses that an acknowledgement shows reduce the window before the
+//! acknowledged bytes grow it; quinn grows it first. And quinn sends only while the bytes in flight
+//! and a full datagram fit into the window, where appendix B.3 lets the window be filled.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
-/// Makes such controls.
+/// A factory of controllers that pass losses on before acknowledgements.
 pub struct Losses(Arc<dyn ControllerFactory + Send + Sync>);
 
 impl Losses {
@@ -43,7 +44,7 @@ struct Held {
 }
 
 impl Held {
-    /// What was acknowledged grows the window.
+    /// Passes the stored acknowledgements on, so that they grow the window.
     fn flush(&mut self) {
         for ack in self.acks.drain(..) {
             self.inner.on_ack(ack.now, ack.sent, ack.bytes, ack.app_limited, &ack.rtt);
@@ -126,8 +127,9 @@ impl Controller for LossesFirst {
     }
 }
 
-/// NewReno as appendix B of RFC 9002 writes it down, which quinn's is but for the growth beyond slow start: quinn's
-/// window grows by a datagram when one window of bytes is acknowledged, this one by a share with each packet.
+/// NewReno as in appendix B of RFC 9002. quinn's NewReno differs in congestion avoidance only: its
+/// window grows by a datagram once a window of bytes is acknowledged, this one by a part of that
+/// with each packet.
 #[derive(Clone)]
 pub struct AppendixB {
     window: u64,
@@ -136,7 +138,7 @@ pub struct AppendixB {
     mtu: u64,
 }
 
-/// Makes them.
+/// A factory of [`AppendixB`] controllers.
 pub struct AppendixBs;
 
 impl ControllerFactory for AppendixBs {

@@ -1,8 +1,10 @@
-//! Packets of quinn on the wire, which its null keys leave readable: what data they carry, and numbers without gaps.
+//! Reads quinn's packets, which its null keys leave unencrypted, and closes gaps in their packet
+//! numbers.
 //!
-//! quinn leaves out a packet number now and then, at random, so that it notices who acknowledges what has not come
-//! (RFC 9000 section 21.4). A gap makes a receiver acknowledge at once, as a loss does. Here the numbers of a server's
-//! packets with data are closed up on the line, and opened again in the acknowledgements that come back.
+//! quinn leaves out a packet number now and then, at random, to detect a peer that acknowledges
+//! packets that were never sent (RFC 9000 section 21.4). A gap makes a receiver acknowledge at
+//! once, as a loss does. Here the numbers of a server's packets with data are closed up on the
+//! line, and opened again in the acknowledgements that come back.
 
 use std::ops::Range;
 
@@ -30,14 +32,14 @@ const TAG: usize = 16;
 const FIXED: u8 = 0x40;
 const LONG: u8 = 0x80;
 
-/// What a packet carries.
+/// The content of a packet, as far as the comparison needs it.
 #[derive(Clone, Debug, Default)]
 pub struct Carries {
-    /// Ranges of a stream.
+    /// Ranges of a stream's bytes that the packet carries.
     pub data: Vec<Range<u64>>,
-    /// A PING.
+    /// Whether the packet has a PING, or a frame that asks for an acknowledgement like one.
     pub ping: bool,
-    /// An ACK, and nothing that is to be acknowledged.
+    /// Whether the packet has an ACK and nothing that is to be acknowledged.
     pub only_ack: bool,
 }
 
@@ -67,7 +69,7 @@ fn carries(packet: &[u8], mut at: usize) -> Option<Carries> {
                 found.data.push(offset..offset + len);
                 at += len as usize;
             }
-            // Of one field: what limits there are.
+            // Frames with one field, which state a limit.
             0x10 | 0x12..=0x14 | 0x16 | 0x17 | 0x19 => (_, at) = read(packet, at)?,
             _ => return None,
         }
@@ -75,7 +77,7 @@ fn carries(packet: &[u8], mut at: usize) -> Option<Carries> {
     Some(found)
 }
 
-/// Where an ACK frame ends whose type has been read.
+/// Position after an ACK frame whose type has been read.
 fn ack_end(packet: &[u8], at: usize, ecn: bool) -> Option<usize> {
     let (_, at) = read(packet, at)?;
     let (_, at) = read(packet, at)?;
@@ -87,10 +89,10 @@ fn ack_end(packet: &[u8], at: usize, ecn: bool) -> Option<usize> {
     Some(at)
 }
 
-/// The numbers that a server has left out.
+/// The packet numbers that a server has left out.
 #[derive(Debug, Default)]
 pub struct Numbers {
-    /// The next one that is expected.
+    /// The next packet number that is expected.
     next: u64,
     left_out: Vec<u64>,
 }
@@ -108,8 +110,8 @@ impl Numbers {
         number
     }
 
-    /// A server's packet goes out: closes up its number; what it carries, and its number on the line. `None` of a
-    /// packet of the handshake.
+    /// Closes up the number of a packet that a server sends. Returns the packet's content and its
+    /// number on the line; `None` for a packet of the handshake.
     pub fn out(&mut self, packet: &mut [u8]) -> Option<(Carries, u64)> {
         if packet[0] & (LONG | FIXED) != FIXED {
             return None;
@@ -128,7 +130,8 @@ impl Numbers {
         Some((found, closed))
     }
 
-    /// A client's packet has come: opens the ranges of its ACK frame; what it carries.
+    /// Converts the ranges of the ACK frame of a client's packet back to the server's numbers.
+    /// Returns the packet's content.
     pub fn back(&self, packet: &mut Vec<u8>) -> Option<Carries> {
         if packet[0] & (LONG | FIXED) != FIXED {
             return None;
@@ -179,7 +182,7 @@ impl Numbers {
         Some(())
     }
 
-    /// A range of closed numbers as ranges of open ones, highest first.
+    /// A range of packet numbers without gaps as ranges of the server's own numbers, highest first.
     fn split(&self, (low, high): (u64, u64)) -> Vec<(u64, u64)> {
         let (low, high) = (self.open(low), self.open(high));
         let mut found = vec![];
@@ -195,7 +198,7 @@ impl Numbers {
     }
 }
 
-/// What a client's packet carries; of one with a long header nothing.
+/// The content of a client's packet; `None` if it has a long header.
 pub fn of_client(packet: &[u8]) -> Option<Carries> {
     (packet[0] & (LONG | FIXED) == FIXED)
         .then(|| carries(packet, usize::from(packet[0] & 3) + 2))?

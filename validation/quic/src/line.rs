@@ -1,4 +1,4 @@
-//! A line with a queue of aqmlab's before it, or none: what waits, what is on its way.
+//! A line behind one of aqmlab's queues: the datagrams that wait, and the one that is transmitted.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,29 @@ use packet::{Event, Header, Instant, Packet, Rate, Rng};
 
 use crate::end::Datagram;
 
-/// Which connection a datagram is of.
+/// Index of the connection to which a datagram belongs.
 pub type Flow = usize;
 
-/// One direction.
+/// The line in one direction, with its queue.
 pub struct Line {
     rate: Rate,
     queue: Box<dyn Discipline>,
     rng: Rng,
     waiting: BTreeMap<u32, (Flow, Datagram)>,
     next_id: u32,
-    /// What is being sent, and until when.
+    /// The datagram that is transmitted, with its flow, and the time at which its transmission
+    /// ends.
     sending: Option<(u64, Flow, Datagram)>,
     seen: Counts,
 }
 
-/// What a queue did.
+/// Counts of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub arrived: u64,
     pub dropped: u64,
     pub marked: u64,
-    /// Packets that waited, times nanoseconds.
+    /// Sum of the number of waiting packets over time, in packets times ns.
     pub packet_ns: u128,
     changed: u64,
 }
@@ -62,13 +63,13 @@ impl Line {
         (self.seen.packet_ns, self.seen.changed) = (self.seen.packet_ns + waited, now);
     }
 
-    /// What it has done until now.
+    /// The queue's counts until now.
     pub fn counts(&mut self, now: u64) -> Counts {
         self.count(now);
         self.seen
     }
 
-    /// When something happens next: an update of the discipline, or the end of a transmission.
+    /// Time of the next event: an update of the discipline, or the end of a transmission.
     pub fn due(&self) -> Option<u64> {
         let tick = self.queue.next_tick().map(Instant::nanos);
         let sent = self.sending.as_ref().map(|(until, ..)| *until);
@@ -99,7 +100,7 @@ impl Line {
         }
     }
 
-    /// A datagram comes to the queue.
+    /// A datagram arrives at the queue.
     pub fn take(&mut self, flow: Flow, datagram: Datagram, now: u64) {
         self.tick(now);
         self.count(now);
@@ -118,7 +119,7 @@ impl Line {
         self.send(now);
     }
 
-    /// What is due happens; a datagram that has left the line.
+    /// Handles the event that is due. Returns a datagram whose transmission has ended.
     pub fn wake(&mut self, now: u64) -> Option<(Flow, Datagram)> {
         self.tick(now);
         let (_, flow, datagram) = self.sending.take_if(|(until, ..)| *until <= now)?;

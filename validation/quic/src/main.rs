@@ -25,7 +25,7 @@ use ours::Ours;
 use play::{Counts, Pair, Play, Script};
 use quinn::{Quinn, Settings, Which};
 
-/// The words of the command: names with their values.
+/// The arguments of the command: names with their values.
 struct Words(Vec<(String, String)>);
 
 impl Words {
@@ -46,7 +46,7 @@ impl Words {
         parts.map(|part| part.parse().map_err(|_| format!("{name}: {part} is no number"))).collect()
     }
 
-    /// Fields whose names begin with this.
+    /// The arguments whose names begin with `before`, as fields without this prefix.
     fn fields(&self, before: &str) -> Vec<(String, Raw)> {
         let named = self.0.iter().filter_map(|(word, value)| {
             let name = word.strip_prefix(before)?;
@@ -66,7 +66,8 @@ fn raw(text: &str) -> Raw {
 
 const MS: u64 = 1_000_000;
 
-/// The ends of each connection. They begin evenly in `within` ns, in an order of chance.
+/// The two ends of each connection. Connections begin at instants drawn uniformly within `within`
+/// ns.
 fn pairs(words: &Words, seed: u64) -> Result<Vec<Pair>, String> {
     let reply = words.number("reply", 480_000)?;
     let flight = words.number("server_flight", 3_000)? as usize;
@@ -90,7 +91,8 @@ fn pairs(words: &Words, seed: u64) -> Result<Vec<Pair>, String> {
     let profile = ours::profile(&words.fields("tcp."))?;
     let ours = words.text("stack", "quinn") == "aqmlab";
     let within = words.number("within", 0)?;
-    // Round trips are spread evenly over what is given, as those of aqmlab's clients in these comparisons.
+    // Round-trip times are spread evenly over the given range, as those of aqmlab's clients in
+    // these comparisons.
     let flows = words.number("flows", 1)?;
     let low = words.number("delay", 20 * MS)?;
     let high = words.number("delay_to", low)?;
@@ -113,7 +115,7 @@ fn pairs(words: &Words, seed: u64) -> Result<Vec<Pair>, String> {
     Ok((0..flows).map(pair).collect())
 }
 
-/// Plays under one seed, or under as many from 1 on.
+/// Simulates the connections under one seed, or under the seeds 1 to `seeds`.
 fn all(words: &Words) -> Result<(), String> {
     let many = words.number("seeds", 0)?;
     if many == 0 {

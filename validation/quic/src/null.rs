@@ -12,7 +12,8 @@ use quinn_proto::crypto::{
 use quinn_proto::transport_parameters::TransportParameters;
 use quinn_proto::{ConnectError, ConnectionId, Side, TransportError};
 
-/// Bytes of the messages; of the server's flight the first `hello` go in Initial packets.
+/// Lengths of the handshake messages in bytes; the first `server_hello` bytes of the server's
+/// flight go in Initial packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Lengths {
     pub client_hello: usize,
@@ -21,7 +22,7 @@ pub struct Lengths {
     pub finished: usize,
 }
 
-/// Of AEAD_AES_128_GCM.
+/// Length in bytes of the tag of AEAD_AES_128_GCM.
 const TAG: usize = 16;
 
 struct Null;
@@ -79,12 +80,12 @@ impl AeadKey for Null {
     }
 }
 
-/// A key that signs nothing.
+/// A key whose signatures are constant.
 pub fn hmac() -> Arc<dyn HmacKey> {
     Arc::new(Null)
 }
 
-/// A key that seals nothing.
+/// A key that leaves tokens unencrypted.
 pub fn token_key() -> Arc<dyn HandshakeTokenKey> {
     Arc::new(Null)
 }
@@ -119,14 +120,14 @@ fn without(params: &[u8], id: u64) -> Vec<u8> {
     kept
 }
 
-/// One end's side of the handshake.
+/// The handshake's state at one end.
 struct Exchange {
     side: Side,
     lengths: Lengths,
     own: TransportParameters,
     peer: Option<TransportParameters>,
     received: Vec<u8>,
-    /// Calls of `write_handshake` that wrote something.
+    /// Number of calls of `write_handshake` that wrote something.
     written: u8,
 }
 

@@ -8,7 +8,7 @@ use tcp::{Controls, Endpoint, HostClock, Profile, Segment, State};
 
 use crate::end::{Body, Datagram, End, Reply, Seen};
 
-/// A profile of QUIC with these fields.
+/// The end-system profile `quic` with these fields.
 pub fn profile(fields: &[(String, Raw)]) -> Result<Arc<Profile>, String> {
     let entry = tcp::find("quic").ok_or("no end system quic")?;
     let controls = Controls::ours();
@@ -21,7 +21,7 @@ pub struct Ours {
     client: bool,
     reply: Reply,
     answered: bool,
-    /// The highest number of data that has gone out.
+    /// The highest sequence number of data that was sent.
     sent: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Connections over one line and back, event by event.
+//! Simulates connections over one line in each direction, event by event.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
@@ -8,38 +8,39 @@ use packet::{Ecn, Rng};
 use crate::end::{Datagram, End};
 use crate::line::{Flow, Line};
 
-/// What the line does by number, from 1.
+/// Datagrams that the line drops or marks, by their numbers from 1.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
-    /// Datagrams of the server with data that are lost, or marked.
+    /// Numbers of the server's datagrams with data that are lost.
     pub drop: HashSet<u64>,
-    /// Of a million of them this number is lost at random.
+    /// Number of the server's datagrams with data, of a million, that are lost at random.
     pub lost: u64,
+    /// Numbers of the server's datagrams with data that are marked.
     pub mark: HashSet<u64>,
-    /// Acknowledgements of the client that are lost.
+    /// Numbers of the client's acknowledgements that are lost.
     pub drop_ack: HashSet<u64>,
-    /// Datagrams of the server that are lost, of every kind.
+    /// Numbers of the server's datagrams, of every kind, that are lost.
     pub drop_server: HashSet<u64>,
-    /// Datagrams of the client that are lost, of every kind.
+    /// Numbers of the client's datagrams, of every kind, that are lost.
     pub drop_client: HashSet<u64>,
 }
 
-/// A connection.
+/// The two ends of a connection.
 pub struct Pair {
     pub client: Box<dyn End>,
     pub server: Box<dyn End>,
-    /// When the client opens it.
+    /// Time at which the client opens the connection, ns.
     pub start: u64,
-    /// Nanoseconds between the line and its client, each way.
+    /// Delay between the line and the client in each direction, ns.
     pub delay: u64,
-    /// When all of the reply had come.
+    /// Time at which all of the reply had arrived, ns.
     pub done: Option<u64>,
-    /// Bytes of it that had come when counting began.
+    /// Number of bytes of the reply that had arrived when counting began.
     pub before: u64,
     pub counts: Counts,
 }
 
-/// Datagrams so far.
+/// Numbers of datagrams sent so far, by kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub data: u64,
@@ -60,20 +61,20 @@ pub struct Sent {
     pub data: u32,
     pub again: bool,
     pub ping: bool,
-    /// The window after it.
+    /// The server's congestion window after this datagram, bytes.
     pub cwnd: u64,
 }
 
-/// All that happens.
+/// The simulation: connections, the two lines, and the events to come.
 pub struct Play {
     pub pairs: Vec<Pair>,
     pub forward: Line,
     pub back: Line,
     pub script: Script,
-    /// Keeps what servers send.
+    /// The datagrams that servers have sent, if they are recorded.
     pub trace: Option<Vec<Sent>>,
     unopened: Vec<Flow>,
-    /// Arrivals by instant and order.
+    /// Arrivals to come, by instant and order.
     due: BinaryHeap<Reverse<(u64, u64)>>,
     on_the_way: BTreeMap<u64, (Flow, bool, Datagram)>,
     order: u64,
@@ -96,7 +97,8 @@ impl Play {
         }
     }
 
-    /// Plays until the end, or until all is done; when that was.
+    /// Simulates until the instant `until`, or until all replies have arrived. Returns the time
+    /// reached, ns.
     pub fn run(&mut self, begin: u64, until: u64) -> u64 {
         let mut now = begin;
         loop {

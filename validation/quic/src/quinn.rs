@@ -18,10 +18,10 @@ use crate::end::{Body, Datagram, End, Reply, Seen};
 use crate::frames::{self, Numbers};
 use crate::null::{self, Lengths};
 
-/// IPv4 and UDP.
+/// Length in bytes of the IPv4 and UDP headers.
 const HEADERS: u32 = 28;
 
-/// Congestion controls: quinn's, and that of RFC 9002.
+/// The congestion controls that may be chosen: quinn's own, and that of RFC 9002, appendix B.
 #[derive(Clone, Copy, Debug)]
 pub enum Which {
     Cubic,
@@ -29,13 +29,14 @@ pub enum Which {
     AppendixB,
 }
 
-/// What of quinn a comparison sets.
+/// The settings of quinn that a comparison varies.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub control: Which,
     pub lengths: Lengths,
     pub ecn: bool,
-    /// As quinn is: acknowledged packets grow the window before losses reduce it, and a window is never filled.
+    /// Whether quinn works as it is shipped: acknowledged packets grow the window before losses
+    /// reduce it, and a window is never filled.
     pub shipped: bool,
 }
 
@@ -69,19 +70,20 @@ pub struct Quinn {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
     settings: Settings,
-    /// The instant that is 0.
+    /// The instant that counts as time 0.
     zero: Instant,
     client: bool,
     peer: SocketAddr,
     reply: Reply,
     stream: Option<StreamId>,
-    /// Bytes read, and whether all of them.
+    /// Number of bytes that the client has read.
     read: u64,
+    /// Whether the client has read all bytes.
     whole: bool,
-    /// Bytes to write.
+    /// Number of bytes that the server has still to write.
     unwritten: u64,
     numbers: Numbers,
-    /// The highest offset of data that has gone out.
+    /// The highest offset of data that was sent.
     sent: u64,
     out: Vec<u8>,
 }
@@ -124,7 +126,7 @@ impl Quinn {
         self.zero + Duration::from_nanos(ns)
     }
 
-    /// What the connection has for its endpoint and for the program.
+    /// Handles the events that the connection has for its endpoint and for the application.
     fn settle(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {
@@ -152,7 +154,7 @@ impl Quinn {
         }
     }
 
-    /// The program of a client reads what there is.
+    /// The application of a client reads all data that has arrived.
     fn read(&mut self, stream: StreamId) {
         let Some((_, connection)) = &mut self.connection else { return };
         let mut stream = connection.recv_stream(stream);
@@ -167,7 +169,7 @@ impl Quinn {
         let _ = chunks.finalize();
     }
 
-    /// That of a server writes all that it may.
+    /// The application of a server writes as much data as the stream accepts.
     fn write(&mut self, stream: StreamId) {
         static ZEROS: [u8; 65_536] = [0; 65_536];
         let Some((_, connection)) = &mut self.connection else { return };

@@ -54,7 +54,7 @@ pub struct QuicEndpoint {
     pub(super) timer: Instant,
     /// When pacing allows the packet that waits for it.
     paced: Instant,
-    /// UDP payload received and sent, bytes, for the anti-amplification limit.
+    /// UDP payload bytes received; `sent` has those sent. (For the anti-amplification limit.)
     pub(super) received: u64,
     sent: u64,
     /// Start of the idle time: the last arrival, or the first ack-eliciting packet sent after it.
