@@ -81,6 +81,11 @@ class TestJudge:
             assert math.isnan(found.ratio) and math.isnan(found.ratio_half)
         assert judge_means(zero, one, Margin(0.1)).verdict == "different"
 
+    def test_the_width_of_a_ratio_is_positive_where_the_means_have_opposite_signs(self):
+        found = judge_means((-2.0, -3.0, -1.0), (4.0, 3.0, 5.0), Margin(0.1))
+        assert found.ratio == -0.5
+        assert found.ratio_half == pytest.approx(0.5 * math.hypot(1 / 2, 1 / 4))
+
     def test_one_run_of_either_says_nothing(self):
         found = judge([10.0], [10.0, 10.1], Margin(0.1))
         assert math.isnan(found.half) and found.verdict == "inconclusive"

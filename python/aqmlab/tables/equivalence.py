@@ -88,7 +88,7 @@ def judge_means(ours: Estimate, theirs: Estimate, margin: Margin) -> Judgement:
     ratio = spread = math.nan
     if a != 0 and b != 0:
         ratio = a / b
-        spread = ratio * math.hypot((a - low_a) / a, (b - low_b) / b)
+        spread = abs(ratio) * math.hypot((a - low_a) / a, (b - low_b) / b)
     return Judgement(a, b, half, allowed, ratio, spread, verdict)
 
 
