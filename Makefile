@@ -153,9 +153,9 @@ SITE  := $(VENV)/site
 film: dev web ## The README's moving picture, from the page in a browser (needs Chromium)
 	@$(BIN)/python docs/moving_picture.py
 
-site: $(SITE)/.done ## The documentation site in site/, with the laboratory in a tab where `make web` has built it; every link checked
+site: $(SITE)/.done dev ## The documentation site in site/, with the laboratory in a tab where `make web` has built it; every link checked
 	@if test -s $(SITE)/missing; then echo "site: skipped, its tools are not to be had here ($$(cat $(SITE)/missing))"; \
-	else NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet && echo site/index.html; fi
+	else $(BIN)/python -m validation.page --whole target/site && NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet && echo site/index.html; fi
 
 # A wheel is built twice, the second time guided by what the first one did (release/training.py): a tenth faster.
 GUIDED = $(if $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata),--pgo)

@@ -2,8 +2,8 @@
 
 `docs/reports.tar.xz` has the reports of the full studies; `docs/images/aqm.tar.xz` and
 `docs/images/rfc7928.tar.xz` have a picture each for every discipline of `docs/algorithms.md`;
-`docs/images/validation.tar.xz` has those of `docs/validation-runs.md`, and
-`docs/validation-runs.tar.xz` the whole of that page. Equal files give equal archives.
+`docs/images/validation.tar.xz` has those of `docs/validation-runs.md`. Equal files give equal
+archives.
 
     python docs/archive.py pack FOLDER ARCHIVE [PATTERN]
     python docs/archive.py unpack ARCHIVE FOLDER
@@ -21,7 +21,6 @@ from pathlib import Path
 REPORTS = Path(__file__).with_name("reports.tar.xz")
 PORTRAITS = Path(__file__).parent / "images" / "aqm.tar.xz"
 PICTURES = Path(__file__).parent / "images" / "rfc7928.tar.xz"
-RUNS = Path(__file__).with_name("validation-runs.tar.xz")
 VALIDATION = Path(__file__).parent / "images" / "validation.tar.xz"
 
 

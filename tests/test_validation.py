@@ -228,20 +228,16 @@ def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
         recorded.renewed(replace(old, text=rows[0]), new)
 
 
-RATIOS = {
-    part: pl.read_csv(page.RECORDS / part / recorded.RATIOS)
-    for part in page.PARTS
-    if (page.RECORDS / part / recorded.RATIOS).is_file()
-}
+RATIOS = page.kept_ratios()
 
 
-def test_the_page_is_that_of_the_records():
-    pictures = {part: f"images/validation/{part}.svg" for part in RATIOS}
+def test_the_page_is_that_of_the_records(tmp_path):
+    pictures = page.pictures(RATIOS)
+    assert {f"{part}.svg" for part in pictures} == archive.read(archive.VALIDATION).keys()
     known = recorded.found(page.RECORDS)
-    whole = page.text(known, pictures, RATIOS)
+    whole = page.write_whole(tmp_path / "site").read_text("utf-8")
     described = page.text(known, pictures, RATIOS, whole=False)
     assert described == page.PAGE.read_text("utf-8")
-    assert archive.read(archive.RUNS) == {page.PAGE.name: whole.encode()}
     rows = Counter(line for line in whole.splitlines() if line.startswith("| "))
     left = rows - Counter(line for line in described.splitlines() if line.startswith("| "))
     assert all(line.endswith((page.EQUIVALENT, "verdict |", " --- |")) for line in left), (

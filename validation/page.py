@@ -1,27 +1,27 @@
 """The page of what every comparison with another program last showed: docs/validation-runs.md.
 
-Usage: python -m validation.page
+Usage: python -m validation.page [--whole FOLDER]
 A comparison that is given `--out validation/records/PART` writes a record of itself there (what
 ran, when, which versions, its table). This puts the records into one page, and a picture of the
 ratios of each into docs/images/validation.tar.xz, which `make site` unpacks. The page has no row of
-an equivalent figure; the whole one, which the site shows, is in docs/validation-runs.tar.xz.
+an equivalent figure; the site shows the whole one, which `--whole` writes into a folder instead.
 `python -m validation --all` runs them all and does so last; a comparison without a record is named.
 The table of counts in docs/validation.md is written from the records too.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from validation import causes
-from validation.picture import drawn
 from validation.recorded import RATIOS, Record, cells, found, runs_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -243,21 +243,50 @@ def _not_the_same(each: Sequence[causes.Difference]) -> list[str]:
 
 def main() -> int:
     """Writes the page and its pictures from the records."""
-    ratios = {
-        part: pl.read_csv(RECORDS / part / RATIOS)
-        for part in PARTS
-        if (RECORDS / part / RATIOS).is_file()
-    }
-    pictures = {part: f"images/validation/{part}.svg" for part in ratios}
+    from validation.picture import drawn
+
+    ratios = kept_ratios()
     files = {f"{part}.svg": drawn(of).encode() for part, of in ratios.items()}
     archive.add(archive.VALIDATION, files)
-    shown = (found(RECORDS), pictures, ratios)
-    PAGE.write_text(text(*shown, whole=False), "utf-8")
-    archive.add(archive.RUNS, {PAGE.name: text(*shown).encode()})
-    OVERVIEW.write_text(overview(OVERVIEW.read_text("utf-8"), shown[0]), "utf-8")
+    records = found(RECORDS)
+    PAGE.write_text(text(records, pictures(ratios), ratios, whole=False), "utf-8")
+    OVERVIEW.write_text(overview(OVERVIEW.read_text("utf-8"), records), "utf-8")
     print(PAGE)
     return 0
 
 
+def kept_ratios() -> dict[str, pl.DataFrame]:
+    """The ratios of every comparison that has a record with some, by part."""
+    files = {part: RECORDS / part / RATIOS for part in PARTS}
+    return {part: pl.read_csv(file) for part, file in files.items() if file.is_file()}
+
+
+def pictures(parts: Iterable[str]) -> dict[str, str]:
+    """Where the page finds the picture of each part."""
+    return {part: f"images/validation/{part}.svg" for part in parts}
+
+
+def write_whole(folder: Path) -> Path:
+    """Writes the page with every row and command; returns its path."""
+    ratios = kept_ratios()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / PAGE.name
+    path.write_text(text(found(RECORDS), pictures(ratios), ratios), "utf-8")
+    return path
+
+
+def _main(arguments: Sequence[str]) -> int:
+    """The command of this module."""
+    parser = argparse.ArgumentParser(prog="python -m validation.page")
+    parser.add_argument(
+        "--whole", metavar="FOLDER", type=Path, help="write only the whole page there"
+    )
+    folder = parser.parse_args(arguments).whole
+    if folder is None:
+        return main()
+    write_whole(folder)
+    return 0
+
+
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(_main(sys.argv[1:]))

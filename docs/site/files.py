@@ -24,6 +24,8 @@ PLACES = ("*.md", "docs/**/*.md", "vectors/README.md", "experiments/**/*.md")
 WELCOME = "welcome/index.html"
 """Where the README goes: the first page is the laboratory in a tab."""
 TAB = ROOT / "python" / "aqmlab" / "lab" / "page"
+WHOLE = ROOT / "target" / "site"
+"""Pages that the repository has only a part of; `make site` writes them before."""
 TITLE = "<h1>aqmlab</h1>"
 REPORT, INDEX = "report.html", "reports.md"
 MOST_BYTES = 4 << 20
@@ -107,7 +109,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path == "README.md":
             file.dest_uri = WELCOME
         kept.append(file)
-    whole = {f"docs/{name}": content for name, content in archive.read(archive.RUNS).items()}
+    whole = {f"docs/{page.name}": page.read_bytes() for page in WHOLE.glob("*.md")}
     kept = [file for file in kept if file.src_uri not in whole]
     for path, content in [*whole.items(), *archived()]:
         kept.append(File.generated(config, path, content=content))
