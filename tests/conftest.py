@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import forked
 import hypothesis
 import pytest
 
@@ -160,6 +161,15 @@ def trial(real_core: ModuleType) -> Callable[..., list[dict]]:
     return run
 
 
+FORKING = forked.Parent()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _forking() -> Iterator[None]:
+    yield
+    FORKING.close()
+
+
 class Command:
     """The command `aqmlab` as a process, with the double or the simulator behind it."""
 
@@ -183,6 +193,10 @@ class Command:
         )
 
     def __call__(self, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Runs the command: in a fork, but for variables and options of an interpreter."""
+        if forked.may_run(self.program) and not variables:
+            texts = [str(word) for word in words]
+            return FORKING.run(self.program, texts, self.folder, self.environment())
         return subprocess.run(
             self.arguments(*words),
             cwd=self.folder,
