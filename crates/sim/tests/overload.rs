@@ -2,8 +2,8 @@
 //!
 //! One sender at a constant rate above the line's, alone, answers to nothing. Whatever a discipline
 //! drops of it, enough must be left to keep the line busy. A discipline whose state follows only
-//! what it lets through can fail that for ever: it drops everything, and nothing tells it that the
-//! queue has long been empty.
+//! what it lets through can fail that for ever: it drops everything, and never learns that the queue
+//! has long been empty.
 
 use aqm::Entry;
 use aqmlab_sim::{Scenario, run};
