@@ -1,9 +1,8 @@
 """Large generated files are in the repository as archives, which `make site` unpacks.
 
 `docs/reports.tar.xz` has the reports of the full studies; `docs/images/aqm.tar.xz` and
-`docs/images/rfc7928.tar.xz` have a picture each for every discipline of `docs/algorithms.md`;
-`docs/images/validation.tar.xz` has those of `docs/validation-runs.md`. Equal files give equal
-archives.
+`docs/images/rfc7928.tar.xz` have a picture each for every discipline of `docs/algorithms.md`. Equal
+files give equal archives.
 
     python docs/archive.py pack FOLDER ARCHIVE [PATTERN]
     python docs/archive.py unpack ARCHIVE FOLDER
@@ -21,7 +20,6 @@ from pathlib import Path
 REPORTS = Path(__file__).with_name("reports.tar.xz")
 PORTRAITS = Path(__file__).parent / "images" / "aqm.tar.xz"
 PICTURES = Path(__file__).parent / "images" / "rfc7928.tar.xz"
-VALIDATION = Path(__file__).parent / "images" / "validation.tar.xz"
 
 
 def read(archive: Path) -> dict[str, bytes]:

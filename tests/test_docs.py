@@ -86,15 +86,16 @@ def _paths(text: str) -> Iterator[str]:
 
 
 def _packed() -> set[str]:
-    """What the site shows of the archives, by path."""
+    """What the site shows of the archives and of what is derived while it is built, by path."""
     archive = runpy.run_path(str(DOCS / "archive.py"))
     places = {
         "reports": "REPORTS",
         "images/aqm": "PORTRAITS",
         "images/rfc7928": "PICTURES",
-        "images/validation": "VALIDATION",
     }
-    return {
+    records = (ROOT / "validation" / "records").glob("*/ratios.csv.gz")
+    derived = {f"docs/images/validation/{record.parent.name}.svg" for record in records}
+    return derived | {
         f"docs/{folder}/{name}"
         for folder, which in places.items()
         for name in archive["read"](archive[which])

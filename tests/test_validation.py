@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pytest
 from validation import __main__ as every_comparison
-from validation import causes, equivalence, page, recorded
+from validation import causes, equivalence, page, picture, recorded
 from validation.equivalence import (
     Kept,
     Program,
@@ -38,7 +38,6 @@ from validation.live import __main__ as calibration
 from validation.ns2 import cases as ns2
 from validation.ns3 import cases as ns3
 from validation.ns3 import program
-from validation.page import archive
 from validation.verdicts import Compared, compared, ratios, table, verdicts
 from validation.workload import Burst, Web, as_lines
 
@@ -231,11 +230,21 @@ def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
 RATIOS = page.kept_ratios()
 
 
-def test_the_page_is_that_of_the_records(tmp_path):
+def test_a_picture_has_every_case_and_figure():
+    svg = picture.drawn(RATIOS["linux.mq"])
+    for words in ("case", "figure"):
+        for name in RATIOS["linux.mq"][words].unique():
+            assert str(name).partition(",")[0] in svg, name
+
+
+def test_the_page_is_that_of_the_records(tmp_path, monkeypatch):
     pictures = page.pictures(RATIOS)
-    assert {f"{part}.svg" for part in pictures} == archive.read(archive.VALIDATION).keys()
     known = recorded.found(page.RECORDS)
-    whole = page.write_whole(tmp_path / "site").read_text("utf-8")
+    monkeypatch.setattr(picture, "drawn", lambda ratios: f"{ratios.height} ratios")
+    whole = page.write_for_site(tmp_path).read_text("utf-8")
+    for part, place in pictures.items():
+        assert (tmp_path / place).read_text("utf-8") == f"{RATIOS[part].height} ratios"
+        assert f"]({place})" in whole
     described = page.text(known, pictures, RATIOS, whole=False)
     assert described == page.PAGE.read_text("utf-8")
     rows = Counter(line for line in whole.splitlines() if line.startswith("| "))

@@ -1,10 +1,10 @@
 """The page of what every comparison with another program last showed: docs/validation-runs.md.
 
-Usage: python -m validation.page [--whole FOLDER]
+Usage: python -m validation.page [--site FOLDER]
 A comparison that is given `--out validation/records/PART` writes a record of itself there (what
-ran, when, which versions, its table). This puts the records into one page, and a picture of the
-ratios of each into docs/images/validation.tar.xz, which `make site` unpacks. The page has no row of
-an equivalent figure; the site shows the whole one, which `--whole` writes into a folder instead.
+ran, when, which versions, its table). This puts the records into one page, without rows of
+equivalent figures. `--site`, which `make site` uses, writes into a folder what the site shows: the
+page with all rows, and a picture of the ratios of each comparison.
 `python -m validation --all` runs them all and does so last; a comparison without a record is named.
 The table of counts in docs/validation.md is written from the records too.
 """
@@ -25,9 +25,6 @@ from validation import causes
 from validation.recorded import RATIOS, Record, cells, found, runs_of
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "docs"))
-import archive  # noqa: E402 - beside the page, not installed
-
 PAGE = ROOT / "docs" / "validation-runs.md"
 RECORDS = Path(__file__).with_name("records")
 PARTS = {
@@ -242,13 +239,8 @@ def _not_the_same(each: Sequence[causes.Difference]) -> list[str]:
 
 
 def main() -> int:
-    """Writes the page and its pictures from the records."""
-    from validation.picture import drawn
-
-    ratios = kept_ratios()
-    files = {f"{part}.svg": drawn(of).encode() for part, of in ratios.items()}
-    archive.add(archive.VALIDATION, files)
-    records = found(RECORDS)
+    """Writes the page from the records."""
+    ratios, records = kept_ratios(), found(RECORDS)
     PAGE.write_text(text(records, pictures(ratios), ratios, whole=False), "utf-8")
     OVERVIEW.write_text(overview(OVERVIEW.read_text("utf-8"), records), "utf-8")
     print(PAGE)
@@ -266,25 +258,28 @@ def pictures(parts: Iterable[str]) -> dict[str, str]:
     return {part: f"images/validation/{part}.svg" for part in parts}
 
 
-def write_whole(folder: Path) -> Path:
-    """Writes the page with every row and command; returns its path."""
+def write_for_site(folder: Path) -> Path:
+    """Writes the page with every row and command, and its pictures; returns the page's path."""
+    from validation import picture
+
     ratios = kept_ratios()
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / PAGE.name
-    path.write_text(text(found(RECORDS), pictures(ratios), ratios), "utf-8")
-    return path
+    for part, place in pictures(ratios).items():
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(picture.drawn(ratios[part]), "utf-8")
+    page = folder / PAGE.name
+    page.write_text(text(found(RECORDS), pictures(ratios), ratios), "utf-8")
+    return page
 
 
 def _main(arguments: Sequence[str]) -> int:
     """The command of this module."""
     parser = argparse.ArgumentParser(prog="python -m validation.page")
-    parser.add_argument(
-        "--whole", metavar="FOLDER", type=Path, help="write only the whole page there"
-    )
-    folder = parser.parse_args(arguments).whole
+    parser.add_argument("--site", metavar="FOLDER", type=Path, help="write what the site shows")
+    folder = parser.parse_args(arguments).site
     if folder is None:
         return main()
-    write_whole(folder)
+    write_for_site(folder)
     return 0
 
 

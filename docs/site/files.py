@@ -24,8 +24,8 @@ PLACES = ("*.md", "docs/**/*.md", "vectors/README.md", "experiments/**/*.md")
 WELCOME = "welcome/index.html"
 """Where the README goes: the first page is the laboratory in a tab."""
 TAB = ROOT / "python" / "aqmlab" / "lab" / "page"
-WHOLE = ROOT / "target" / "site"
-"""Pages that the repository has only a part of; `make site` writes them before."""
+DERIVED = ROOT / "target" / "site"
+"""Pages that the repository has only a part of, and their pictures: `make site` writes them."""
 TITLE = "<h1>aqmlab</h1>"
 REPORT, INDEX = "report.html", "reports.md"
 MOST_BYTES = 4 << 20
@@ -49,7 +49,6 @@ def archived() -> list[tuple[str, bytes]]:
         "docs/reports": archive.REPORTS,
         "docs/images/aqm": archive.PORTRAITS,
         "docs/images/rfc7928": archive.PICTURES,
-        "docs/images/validation": archive.VALIDATION,
     }
     packed = [
         (f"{folder}/{name}", content)
@@ -109,9 +108,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path == "README.md":
             file.dest_uri = WELCOME
         kept.append(file)
-    whole = {f"docs/{page.name}": page.read_bytes() for page in WHOLE.glob("*.md")}
-    kept = [file for file in kept if file.src_uri not in whole]
-    for path, content in [*whole.items(), *archived()]:
+    derived = {f"docs/{p.relative_to(DERIVED)}": p for p in DERIVED.rglob("*") if p.is_file()}
+    kept = [file for file in kept if file.src_uri not in derived]
+    for path, source in derived.items():
+        kept.append(File.generated(config, path, abs_src_path=str(source)))
+    for path, content in archived():
         kept.append(File.generated(config, path, content=content))
     if found := reports():
         kept.append(File.generated(config, INDEX, content=table_of(found)))
