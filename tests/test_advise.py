@@ -661,7 +661,7 @@ def test_without_an_objective_what_the_users_have_counts(aqmlab_command, tmp_pat
     answer = aqmlab_command("advise", *fixed)
     assert answer.returncode == 0, answer.stderr
     given = json.loads(answer.stdout)
-    assert given["asked"]["objective"] == "calls ok"
+    assert given["question"]["objective"] == "calls ok"
     assert [term["words"] for term in given["terms"]] == ["calls ok"]
 
 

@@ -184,9 +184,9 @@ class TestKnownElsewhere:
         monkeypatch.setattr(calibration_cache, "MOST", 3)
         known = calibration_cache.KnownCalibrations(None)
         for number in range(4):
-            known.put(f"calibration-{number}", {"rate": 1.0, "asked": 1.0})
+            known.put(f"calibration-{number}", {"rate": 1.0, "requested": 1.0})
             os.utime(files.user_cache() / f"calibrations/calibration-{number}.json", (number,) * 2)
-        known.put("calibration-4", {"rate": 1.0, "asked": 1.0})
+        known.put("calibration-4", {"rate": 1.0, "requested": 1.0})
         kept = [number for number in range(5) if known.get(f"calibration-{number}")]
         assert kept == [2, 3, 4]
 

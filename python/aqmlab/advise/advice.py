@@ -87,7 +87,7 @@ def advise(
 
         with reported(store.folder):
             store.write_json(FILE, answer)
-            store.write_manifest({"advice": answer["asked"], "name": "advice", "runs": []})
+            store.write_manifest({"advice": answer["question"], "name": "advice", "runs": []})
             with store.writing("report.html") as draft:
                 draft.write_text(pages.render(answer), encoding="utf-8")
         answer["folder"] = str(store.folder)
@@ -193,7 +193,7 @@ def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> Answer:
     )
     around = sensitivity.surroundings(trial, kept, seeds)
     return {
-        "asked": {
+        "question": {
             "line": trial.situation.described,
             "place": trial.situation.place,
             "objective": wish.objective or ", ".join(term.words for term in trial.terms),

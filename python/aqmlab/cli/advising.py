@@ -183,7 +183,7 @@ def show(answer: Answer, console: Console) -> None:
     from aqmlab.report.advice import described
 
     console.print(Text.assemble("advised: ", (answer["advised"], "bold")))
-    console.print(Text(f"for {answer['asked']['line']}: {answer['asked']['objective']}"))
+    console.print(Text(f"for {answer['question']['line']}: {answer['question']['objective']}"))
     console.print(Text(answer["sentence"]))
     bare: Shown = {"scale": 1, "digits": 3}
     race = Table(

@@ -60,7 +60,7 @@ def measure(
     return found | {
         "open_loop": False,
         "bytes_per_user_s": line.bytes_per_user_s,
-        "ip_per_asked": line.ip_per_asked,
+        "ip_per_requested": line.ip_per_requested,
         "r_squared": line.r_squared,
         "low": line.ci[0],
         "high": line.ci[1],
@@ -137,6 +137,12 @@ def placeholders(experiment: Experiment) -> Loads:
     return loads
 
 
+def _ip_bytes(found: Mapping[str, float | None]) -> float | None:
+    """Bytes of IP packets for every requested byte, from a calibration in a results folder."""
+    # Folders that were written until 2026-11-30 have the former name.
+    return found.get("ip_per_requested", found.get("ip_per_asked"))
+
+
 def targets(
     experiment: Experiment, cell: Cell, calibrations: Mapping[str | None, dict]
 ) -> list[Target]:
@@ -144,7 +150,7 @@ def targets(
     group = next(group for group in experiment.group if group.name == cell.group)
     loads = [str(cell.axes[axis.name]) for axis in group.axes if axis.is_load]
     return [
-        Target(place, units.share(load), found.get("ip_per_asked"), 8 * found["full_bytes_per_s"])
+        Target(place, units.share(load), _ip_bytes(found), 8 * found["full_bytes_per_s"])
         for load in loads
         for found in [calibrations[group.base]]
         for place in how(experiment, group.base).places
@@ -180,7 +186,7 @@ def without_loads(
             else:
                 line = line_of(scenario)
                 scenario = calibrate.apply(scenario, line)
-                requested.append(Target(group, load, line.ip_per_asked))
+                requested.append(Target(group, load, line.ip_per_requested))
         return without(scenario), requested
 
     try:

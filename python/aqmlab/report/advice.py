@@ -65,7 +65,7 @@ class RacedPlace(TypedDict):
 class Answer(TypedDict, total=False):
     """The document of `aqmlab advise --json`; `commands` are the commands for each system."""
 
-    asked: Required[dict[str, object]]
+    question: Required[dict[str, object]]
     terms: Required[list[dict[str, object]]]
     advised: Required[str]
     discipline: Required[str]

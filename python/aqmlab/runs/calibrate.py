@@ -93,7 +93,7 @@ class Calibration:
         return max(1, round(exact / multiple_of)) * multiple_of
 
     @property
-    def ip_per_asked(self) -> float | None:
+    def ip_per_requested(self) -> float | None:
         """IP bytes on the link for each byte of payload that is requested."""
         return (
             self.bytes_per_user_s / self.requested_per_user_s if self.requested_per_user_s else None
@@ -281,9 +281,9 @@ def _rates(
     names = [f"calibration-{key}" for key in keys]
     kept = {i: cache.get(name) for i, name in enumerate(names)} if cache else {}
     rates = {
-        i: (float(known["rate"]), float(known["asked"]))
+        i: (float(known["rate"]), float(known["requested"]))
         for i, known in kept.items()
-        if known and "asked" in known
+        if known and "requested" in known
     }
     missing = [i for i in range(len(scenarios)) if i not in rates]
 
@@ -292,7 +292,7 @@ def _rates(
         requested, _ = requested_load(scenarios[i], 0, outcome.summary)
         rates[i] = float(outcome.summary["throughput_bytes_per_s"]), requested
         if cache:
-            cache.put(names[i], {"rate": rates[i][0], "asked": requested})
+            cache.put(names[i], {"rate": rates[i][0], "requested": requested})
 
     if missing:
         pool.simulate_all(

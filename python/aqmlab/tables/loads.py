@@ -38,7 +38,7 @@ class Target:
     """Index of the group in the scenario."""
     load: float
     """The share of the first link that the group crosses, or of `rate_bits_per_s`."""
-    ip_per_asked: float | None = None
+    ip_per_requested: float | None = None
     """IP bytes on the link for each byte of payload requested, as calibrated; None for an open
     loop, whose load follows from its model."""
     rate_bits_per_s: float | None = None
@@ -89,8 +89,8 @@ def offered_load(
     """The load that a group's users requested in the measured interval, as a share of the link's
     rate."""
     requested, requests = calibrate.requested_load(scenario, target.group, summary)
-    if target.ip_per_asked is not None:
-        ip_bytes = requested * target.ip_per_asked
+    if target.ip_per_requested is not None:
+        ip_bytes = requested * target.ip_per_requested
     else:
         # On average the last segment of a reply is half full.
         ip_bytes = (

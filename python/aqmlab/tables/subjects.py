@@ -67,7 +67,7 @@ def _column(name: str, family: str, head: str, total: str = "", of: str = "fetch
 
 
 REQUESTS = (
-    _column("requests", "by_group", "asked"),
+    _column("requests", "by_group", "requests"),
     _column("responses", "by_group", "ended"),
     Column("requests_open_at_end", "by_group.{}.open", "requests_open_at_end", head="open"),
     _column("responses_failed", "by_group", "failed"),
