@@ -14,6 +14,8 @@ import importlib
 import json
 import os
 import runpy
+import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,6 +38,9 @@ LOADED = (
     "polars",
 )
 """What most commands import, in the end."""
+
+MOST_SECONDS = 120
+"""Longest time that a command may take."""
 
 
 def may_run(program: list[str]) -> bool:
@@ -66,10 +71,14 @@ class Parent:
                 "streams": [str(out), str(err)],
             }
             print(json.dumps(order), file=process.stdin, flush=True)
+            arguments = [sys.executable, *program, *words]
+            if not select.select([process.stdout], [], [], MOST_SECONDS)[0]:
+                os.killpg(process.pid, signal.SIGKILL)
+                self._process = None
+                raise subprocess.TimeoutExpired(arguments, MOST_SECONDS)
             answer = process.stdout.readline()
             assert answer, "the process that forks has ended"
             code = int(answer)
-            arguments = [sys.executable, *program, *words]
             return subprocess.CompletedProcess(arguments, code, out.read_text(), err.read_text())
 
     def close(self) -> None:
@@ -80,7 +89,11 @@ class Parent:
 
 def _started() -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, __file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
 
 
