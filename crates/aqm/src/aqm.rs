@@ -220,7 +220,8 @@ mod tests {
         }
     }
 
-    /// The admission, the packet's ECN field afterwards, and the calls that the algorithm got.
+    /// Offers a packet to a buffer of three packets that holds `waiting`; the algorithm returns
+    /// `verdict`. Returns the admission, the packet's ECN field afterwards, and the calls made.
     fn admit(
         verdict: Verdict,
         order: LimitOrder,

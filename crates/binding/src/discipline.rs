@@ -36,7 +36,8 @@ impl Maker {
 
 /// The sentence that `explain` returns for an exception.
 pub fn sentence(py: Python<'_>, explain: &Py<PyAny>, error: &PyErr) -> String {
-    // The exception's value has the traceback, from which `explain` gets the line.
+    // The exception's value has the traceback, from which `explain` gets the line number in the
+    // user's file.
     let value = error.clone_ref(py).into_value(py);
     let reported = explain.call1(py, (value,));
     reported.and_then(|reported| reported.extract(py)).unwrap_or_else(|_| error.to_string())

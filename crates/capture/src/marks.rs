@@ -61,7 +61,8 @@ pub struct Marks {
     pub syn: Option<u16>,
     /// Packets by the ECN field of their IP header: not ECT, ECT(1), ECT(0), CE.
     pub code_points: [u32; 4],
-    /// Packets with ECE, without the SYN; with accurate ECN, packets with an odd counter.
+    /// Number of packets with the flag ECE, other than the SYN or SYN-ACK; with accurate ECN, these
+    /// are the packets with an odd ACE counter.
     pub echoes: u32,
     /// Marks counted by the accurate ECN counter, if the flags carry one.
     pub counted: u32,

@@ -18,7 +18,7 @@ use crate::router::{Departed, Router};
 
 /// Size of a packet buffer in bytes, above the device's MTU.
 const ROOM: usize = 2_048;
-/// Most packets read from a device at a time, before packets that are due are sent.
+/// Largest number of packets read from a device at a time, before packets that are due are sent.
 const BATCH: usize = 32;
 
 /// Counts of packets at the router's devices.

@@ -51,7 +51,8 @@ impl Precedence {
         let _ = setrlimit(Resource::Rttime, limit);
         let requested = schedule(None, Scheduling::RealTime(ROUTER));
         if requested.is_err() {
-            // The next best is a low nice value, which may be refused too.
+            // A low nice value is the best substitute for real-time priority; the kernel may refuse
+            // it too.
             let _ = rustix::process::nice(-15);
         }
         Precedence {

@@ -36,22 +36,23 @@ impl DropReason {
 /// Why a queue marked a packet: any reason but [`DropReason::AckFiltered`].
 pub type MarkReason = DropReason;
 
-/// What a queue discipline reports to its driver, in the order it happens.
+/// What a queue discipline reports to its driver (the simulator or another program that calls the
+/// discipline), in the order it happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The packet was accepted.
     Queued {
-        /// Handle by which the driver knows the packet.
+        /// Handle of the packet in the program that calls the queue discipline.
         id: u32,
     },
     /// The packet was marked "congestion experienced"; it stays in the queue.
     Marked {
-        /// Handle by which the driver knows the packet.
+        /// Handle of the packet in the program that calls the queue discipline.
         id: u32,
         /// Why the packet was marked.
         why: MarkReason,
     },
-    /// The packet is gone. The driver may reuse its handle.
+    /// The packet is gone. The program that calls the discipline may reuse its handle.
     Dropped {
         /// The dropped packet.
         packet: Packet,

@@ -22,7 +22,7 @@ impl SackList {
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.len)]
     }
-    /// Whether there is no block.
+    /// Whether the header has no SACK block.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }

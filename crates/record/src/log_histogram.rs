@@ -243,7 +243,8 @@ mod tests {
         assert!(longest.counts.len() < 64 * 256, "{} bins for any time", longest.counts.len());
     }
 
-    /// The bin of the longest time has a counter of its own, whatever times come after it.
+    /// The bin of the longest time has a counter of its own. All times are counted, also if shorter
+    /// or longer ones follow the longest so far.
     #[test]
     fn times_in_any_order_are_all_counted() {
         let mut times = Fine::default();

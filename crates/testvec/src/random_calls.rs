@@ -17,7 +17,7 @@ use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
 const LAST: u64 = u64::MAX / 4;
 /// Parameters above this number are drawn rarely, because some are sizes of tables in memory.
 const LARGE: u64 = 65_536;
-/// Most updates in a row that a late driver makes to catch up.
+/// Largest number of periodic updates that the test makes in a row when several are due.
 const CATCH_UP: u32 = 64;
 
 /// A source of bytes; it gives zeros after the end of the data.

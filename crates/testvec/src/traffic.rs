@@ -21,7 +21,8 @@ const GAPS: [f64; 6] = [0.0, 0.3, 0.7, 1.0, 1.3, 3.0];
 /// Mean pauses between phases, in transmission times of a packet of [`MEAN_BYTES`] bytes.
 const PAUSES: [f64; 3] = [5.0, 20.0, 60.0];
 const MEAN_BYTES: u64 = 1_000;
-/// Mean number of packets in a phase, and between two pauses.
+/// Mean number of packets in a phase, after which a mean gap between packets is drawn anew. Below:
+/// mean number of packets between two pauses.
 const PHASE: u64 = 12;
 const PAUSE: u64 = 40;
 

@@ -121,8 +121,9 @@ def _explained(
     length: float,
     jobs: int | None,
 ) -> Finding:
-    """The finding, with the result of a run without each gene that is not simple, and the number of
-    further seeds that break the promise."""
+    """The finding for a genome: for each gene that is not at its simple value, the result of a run
+    with this gene at that value; and the number of further seeds under which the promise is
+    broken."""
     needed = [gene for gene in target.genes if genome[gene.name] != gene.simple]
     without = [{**genome, gene.name: gene.simple} for gene in needed]
     results = tried(target, promise, without, jobs, length=length) if without else []

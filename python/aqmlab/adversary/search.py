@@ -30,7 +30,8 @@ PARENTS = 8
 
 @dataclass(frozen=True)
 class Tried:
-    """A genome, the number that its run gave, and how far that breaks the promise."""
+    """A genome, the value in its run of the measure that the promise bounds, and how far this value
+    breaks the promise; an excess above 0 breaks it."""
 
     genome: Mapping[str, float]
     value: float | None

@@ -98,11 +98,12 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
     "droptail": [{"limit": 480}, {"limit": 60}, {"limit": 120}],
 }
 """Settings that are compared, by discipline. Other disciplines of the catalogue may be named; they
-are compared with their defaults."""
+are simulated with their default settings."""
 LINUX = {
     name: {"profile": "linux"} for name in ("fq_codel", "fq_pie", "codel", "pie", "sfq", "dualpi2")
 }
-"""Disciplines that are compared with Linux's profile, since the commands are mostly for Linux."""
+"""Disciplines that are simulated in the profile `linux` (as Linux implements them), since the
+commands are mostly for Linux."""
 USUAL = ("cake", "fq_codel", "fq_pie", "codel", "pie", "sfq")
 """Disciplines that are compared unless others are named: Linux has them, and they need no tuning by
 hand."""

@@ -95,7 +95,8 @@ def _waiting(packets: int) -> Scenario:
 
 
 def curves() -> Iterator[Curve]:
-    """All curves that are measured."""
+    """All curves of the benchmark: the cost of a data packet against the number of users, open
+    connections, flows, waiting packets, or links in a row."""
     five = [10**n for n in range(2, 7)]
     for profile in ("plain", "freebsd-2.2.8", "linux"):
         yield Curve(

@@ -77,7 +77,8 @@ def renamed(claims: list[Line] | None) -> list[Line] | None:
 
 
 def lines(study: str, file: Path) -> list[Line]:
-    """A line without a verdict for every claim of an experiment, which is called `study`."""
+    """For every claim of an experiment, its line of the score card before the claim is run. `study`
+    is the experiment's name in the lines."""
 
     def read() -> list[Line]:
         from aqmlab.experiment.experiment import claims

@@ -92,6 +92,7 @@ def judge(
 
 
 def _resting_on(claims: Sequence[Claim], rows: Mapping[str, Line]) -> set[str]:
-    """The scenarios of claims that more seeds can decide: claims with an interval."""
+    """Keys of the scenarios of those claims that more seeds can decide: claims whose estimate has a
+    confidence interval."""
     judged = (rows[claim.id] for claim in claims)
     return {key for row in judged if row["interval"] for key in row.get("scenarios", ())}

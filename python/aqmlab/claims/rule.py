@@ -132,7 +132,8 @@ def _judged(condition: Condition, evidence: Evidence, levels: Levels, names: Nam
 
 
 def _aligned(lets: Mapping[str, Let], evidence: Evidence) -> dict[str, np.ndarray]:
-    """For each name of a condition (`let`), its numbers under the seeds that all names have."""
+    """For each name that a condition defines by `let`, its values by seed, cut to the seeds for
+    which all names have values; a name with a single value keeps it."""
     found = {name: evidence.number(let) for name, let in lets.items()}
     seeds = min((len(v) for v in found.values() if v.ndim), default=0)
     return {name: v[:seeds] if v.ndim else v for name, v in found.items()}

@@ -126,7 +126,8 @@ def _carry_out(
     by: Callable[..., Any] | None = None,
     **how: Any,
 ) -> Any:
-    """Carries out one experiment, and says what came out unless all is to be one document."""
+    """Runs one experiment and prints its result for people; with `json` it returns the result as a
+    document, which the caller prints."""
     from aqmlab.pipeline import command
     from aqmlab.runs.progress import for_stream
     from aqmlab.runs.screen import Screen

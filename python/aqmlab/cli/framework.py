@@ -23,7 +23,7 @@ from . import guide
 
 
 class App(typer.Typer):
-    """The command; each of its commands has plain help with examples."""
+    """The command `aqmlab`; each of its subcommands has plain help with examples."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -139,8 +139,8 @@ _SHOWN = {int: "N", Path: "PATH", str: "TEXT", bool: None}
 
 
 def _lighten(param: Any) -> Any:
-    """A parameter of a plain type with its own reader, where this version of Typer permits that;
-    else the parameter as it is."""
+    """Makes a parameter of a plain type (such as `int` or `Path`) read its values by `_Plain` in
+    place of pydantic, if this version of Typer permits that. Returns the parameter."""
     descriptor = getattr(param, "type_descriptor", None)
     kind = _plain_type(getattr(descriptor, "annotation", None))
     if kind is None or not hasattr(param, "_runtime_param"):

@@ -13,9 +13,8 @@ from aqmlab.io.numbers import counted
 if TYPE_CHECKING:
     from aqmlab.tables.document import Line
 
-#: #: The colours of the report (38;2;R;G;B): colour-blind readers can distinguish them, and the
-#: word says it
-#: anyway.
+#: Colour of each verdict, as the part R;G;B of the escape sequence 38;2;R;G;B. The report has these
+#: colours too. Colour-blind readers can distinguish them, and can also read the verdict's name.
 _COLOUR = {HOLDS: "0;158;115", FAILS: "213;94;0", INCONCLUSIVE: "184;134;11"}
 
 

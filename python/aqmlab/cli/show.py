@@ -121,7 +121,8 @@ def result(result: Result, console: Console) -> None:
 
 
 def calibration_sentence(line: Calibration) -> str:
-    """The fitted line in words."""
+    """A sentence on a calibration: the slope of its fitted line, the number of IP bytes per user
+    and second, with its 95 % interval and R²."""
     low, high = line.ci
     return (
         f"calibrated: {line.bytes_per_user_s:.1f} IP bytes per user and second "

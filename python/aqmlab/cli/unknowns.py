@@ -37,7 +37,8 @@ Set = Annotated[
 def how(
     settings: Sequence[str] | None, assumed: str | None, parts: Sequence[str] | None = None
 ) -> dict[str, Any]:
-    """What carries a study out: with both of its sets, with one of them, or with fields changed."""
+    """Arguments for `carry_out`: the function that runs a study with both of its sets of parameter
+    values (printed and reconstructed) or with one of them, or a function that changes fields."""
     from aqmlab.infer import two_sets
 
     fields = [text for text in settings or () if "=" in text]

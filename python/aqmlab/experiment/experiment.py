@@ -49,7 +49,8 @@ from .sweep import Calibrating
 
 T = TypeVar("T")
 
-#: A pattern found in files that hold claims, and the names of the entries that describe claims.
+#: A pattern that matches the heading of a claim in a file, and the names of the top-level entries
+#: of a file that are read for its claims.
 _CLAIM = re.compile(r"^\[+claim\b", re.MULTILINE)
 _OF_CLAIMS = ("claim", "defaults")
 
@@ -100,7 +101,8 @@ class Experiment:
     filename: str = FILE
     """Name of the experiment's first file; empty if the document is not from a file."""
     files: Mapping[str, Sequence[Path]] = field(default_factory=dict)
-    """The file of each entry, for each list of entries."""
+    """For each list of entries, such as `claim`: the files that its entries were read from, in the
+    order of the entries."""
     loads: Calibrating = field(default_factory=lambda: Calibrating())
     """How offered loads in the scenario itself are converted into users: `[calibration]` of a
     sweep."""

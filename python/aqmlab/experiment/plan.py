@@ -18,7 +18,8 @@ from .paths import alternatives
 from .spec import length_s, set_path
 
 Loads = Callable[[str | None, str], Mapping[str, object]]
-"""Converts a load such as "90%" of a base scenario into paths of the scenario and their values."""
+"""A function of the name of a base scenario (None for the experiment's own) and a load such as
+"90%". It returns the fields that set this load, such as `traffic.0.users`, with their values."""
 
 
 @dataclass(frozen=True)

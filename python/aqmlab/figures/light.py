@@ -227,7 +227,8 @@ def _numbers(points: list[tuple[int, int]], origin: tuple[int, int], unit: int) 
 
 
 def _thinned(found: list[Step]) -> Iterator[Step]:
-    """The steps of a path, without the points of straight lines that are not visible."""
+    """The steps of a path, without the points of its polylines whose removal is not visible in the
+    drawing."""
     at, now = 0, (0.0, 0.0)
     while at < len(found):
         command, points = found[at]

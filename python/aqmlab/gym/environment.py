@@ -92,7 +92,8 @@ class AqmEnv(gymnasium.Env[Numbers, Numbers]):
         return _numbers(seen), {"run_seed": run_seed}
 
     def step(self, action: Any) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
-        """Sets the agent's number, advances by a step, and returns the observation after it."""
+        """Sets the parameter that the agent controls to `action`, limited to its range, and runs
+        one step. Returns the observation after it, the reward, and whether the run is over."""
         if self._world is None:
             raise SpecError("the environment has not begun: call reset() before step()")
         value = float(np.asarray(action, dtype=np.float64).reshape(-1)[0])
@@ -134,7 +135,8 @@ def _read(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any
 def _steered(
     scenario: dict[str, Any], port: str | None, action: Action
 ) -> tuple[dict[str, Any], str, Mapping[str, Any]]:
-    """The scenario with the agent's queue, the port's name, and its link."""
+    """The scenario with a queue that the agent controls at a port, the name of the port, and the
+    port's link."""
     links = scenario.get("link")
     if not links:
         raise SpecError("link: missing; an agent needs the queue of a link")

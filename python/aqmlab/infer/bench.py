@@ -151,7 +151,8 @@ class Training:
             )
 
     def all(self) -> Targets:
-        """All targets of the training rows and claims."""
+        """All target numbers: those of the table rows and the claims with which the unknowns are
+        inferred."""
         return Targets(self.targets)
 
     def __call__(self, points: np.ndarray) -> np.ndarray:

@@ -24,7 +24,8 @@ ERROR = 0.01
 """Probability that by chance alone some set of a table's targets is found impossible, although the
 model with the true values of the unknowns meets it."""
 LARGEST = 3
-"""Largest number of targets or rows in a set."""
+"""Largest number of targets (or rows of targets) in a set that is checked for being impossible to
+meet together."""
 POOL = 4096
 """Number of points of the prior that are evaluated before points that meet a certain set are
 searched for."""

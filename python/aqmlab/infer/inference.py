@@ -171,8 +171,8 @@ class Closer:
 
 
 def verified(history: History, closer: Closer, count: int, rounds: int, seed: int) -> History:
-    """The history after `rounds` rounds of `count` points each, at which targets that seem
-    impossible are nearly met."""
+    """The history after up to `rounds` further rounds, each of up to `count` simulated points. These
+    points nearly meet targets that seem impossible; their runs show whether these are."""
     for _ in range(rounds):
         points = conflicts.to_simulate(history, count, seed)
         if not len(points):

@@ -39,7 +39,8 @@ def of(experiment: Experiment) -> Printed | None:
 
 
 def document(result: StudyDocument, made: str) -> Printed:
-    """The part to keep of the `result.json` of a printed study; `made` is its day."""
+    """The part of a `result.json` that is kept in `printed.json`. The result is that of a study run
+    with the printed values; `made` is the date on which it was run."""
     return {
         "made": made,
         "commit": result["versions"]["commit"],

@@ -26,7 +26,7 @@ class Column:
     """A column of a table: its title, and its largest width in characters."""
 
     def __init__(self, title: str, most: int | None = None) -> None:
-        """`most` is the largest width; None if the text is never wrapped."""
+        """`most` is the column's largest width in characters; None if it has no own limit."""
         self.title, self.most = title, most
 
 

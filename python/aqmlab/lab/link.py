@@ -35,8 +35,10 @@ class Opened(NamedTuple):
 
 
 def opened(file: Path) -> Opened:
-    """Encodes the scenario of a file for both of the sides that the page compares, with the
-    fingerprint of a run by this installation, with which the page compares that of its own run.
+    """Encodes the scenario of a file as the fragment of an address of the page.
+
+    Both of the sides that the page compares get this scenario. The fragment also has the
+    fingerprint of a run by this installation; the page compares it with the fingerprint of its own run.
 
     Raises SpecError if the file does not hold a single scenario that a tab can run.
     """

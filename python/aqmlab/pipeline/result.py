@@ -173,8 +173,8 @@ def _check(rows: Sequence[ListedRun], sweep: Mapping[str, object]) -> None:
 
 
 def _labelled(path: str, values: object, rows: Sequence[ListedRun]) -> object:
-    """The values of an axis with the labels of the runs: the tables in a manifest have no
-    labels."""
+    """The values of a sweep's axis, where each value that is a table gets its label. Labels come
+    from the list of runs, since these tables have none in a manifest."""
     labels = list(dict.fromkeys(row["values"].get(path) for row in rows))
     if not isinstance(values, list) or len(labels) != len(values):
         return values

@@ -25,7 +25,7 @@ def headline(result: StudyDocument) -> list[str]:
 
 def closing(result: StudyDocument) -> str:
     """The headline sentences as one paragraph, printed after the study's run; empty for a study
-    without two sets."""
+    that was not run with two sets of parameter values."""
     lines = headline(result)
     return f"{result['title']}: {' '.join(lines)}" if lines else ""
 

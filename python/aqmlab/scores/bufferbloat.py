@@ -10,14 +10,14 @@ a larger increase gets F, and there is no E."""
 
 
 def dslreports(down_s: float, up_s: float) -> str:
-    """The letter for the mean of the increases of the mean round-trip time by a download and by an
-    upload, s."""
+    """The letter for the mean of two increases of the mean round-trip time, both in seconds: that
+    by a download and that by an upload."""
     return grade((down_s + up_s) / 2, STEPS, "F")
 
 
 def waveform(down_s: float, up_s: float) -> str:
-    """The letter for the larger of the increases of the round-trip time by a download and by an
-    upload, s."""
+    """The letter for the larger of two increases of the round-trip time, both in seconds: that by a
+    download and that by an upload."""
     return grade(max(down_s, up_s), STEPS, "F")
 
 

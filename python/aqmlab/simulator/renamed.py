@@ -22,7 +22,8 @@ FORMER: Mapping[str, str] = {
 
 
 def current(path: str, stacklevel: int = 2) -> str:
-    """The path of a summary with a former name replaced, for which the user is warned."""
+    """The path of a number in a summary, with the name in force for a measure. If the path has a
+    former name of the measure, the user is warned."""
     place, dot, name = path.rpartition(".")
     if name not in FORMER:
         return path
@@ -54,7 +55,8 @@ class Summary(dict[str, Any]):
         return self[name]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """As of any mapping; a former name gives the value of the name in force."""
+        """The value of a key, else `default`, as `dict.get`; a former name of a measure gives the
+        value under the name in force."""
         try:
             return self[key]
         except KeyError:

@@ -119,7 +119,8 @@ class TableOfSets(TypedDict):
 
 
 class Recorded(TypedDict):
-    """The day, the commit and the number of seeds of recorded full runs of the printed set."""
+    """Date, git commit and number of seeds of the recorded full runs of a study with the values
+    printed in the paper."""
 
     made: str
     commit: str

@@ -105,7 +105,8 @@ def _table(value: object) -> Mapping[str, Any]:
 
 
 def _tables(value: object) -> list[Mapping[str, Any]]:
-    """The tables of a list; an empty list for any other value."""
+    """The elements of a list, with an empty table for each element that is no table; an empty list
+    if the value is no list."""
     return list(map(_table, value)) if isinstance(value, list) else []
 
 

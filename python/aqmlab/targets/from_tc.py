@@ -114,7 +114,8 @@ def _value(read_value: Any, word: str, text: str, given: Given) -> object:
 
 def _entry(kind: str) -> Entry:
     for entry in tc.ENTRIES:
-        # An entry with a word without effect (`adaptive` of red) is not what the kernel runs.
+        # Skips an entry for a word that has no effect in the kernel (`adaptive` of red): the kernel
+        # runs the discipline without it.
         if entry.name == kind and not set(entry.also) & set(_SAYS):
             return entry
     names = ", ".join(dict.fromkeys(entry.name for entry in tc.ENTRIES))

@@ -69,7 +69,8 @@ impl Router {
         self.after_effect(port);
     }
 
-    /// Sends a packet from an effect to its next port or its host; it leaves the effect at `at`.
+    /// Sends a packet that leaves a port's effect (such as loss, delay or duplication) at time `at`
+    /// to the next port of the packet's route, or after the last port to its host.
     fn go_on(&mut self, id: u32, at: Instant) {
         if at == self.now {
             return self.forward(id);

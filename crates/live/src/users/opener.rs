@@ -195,7 +195,7 @@ impl Driver {
         self.opener_reacts(place)
     }
 
-    /// Handles events of an opener's socket.
+    /// Handles epoll events of the socket of a connection that an application of this side opened.
     pub(super) fn opener_happens(&mut self, place: Place, flags: EventFlags) -> io::Result<()> {
         let now = self.now;
         let mut scratch = std::mem::take(&mut self.scratch);

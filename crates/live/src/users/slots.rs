@@ -11,7 +11,7 @@ pub(super) enum Slot {
     Listener(OwnedFd, u16),
     /// A UDP socket, and the index of its group.
     Datagrams(OwnedFd, u16),
-    /// The channel to the partner program.
+    /// The channel to the partner program, the process of users on the other side of the links.
     Partner,
     /// A connection that an application of this side has opened.
     Opener(Box<Opener>),
@@ -35,7 +35,8 @@ impl Slot {
 /// earlier use.
 pub(super) type Place = u64;
 
-/// The slab of slots.
+/// The slab of slots; each holds a socket of a program of users, or stands for the channel to its
+/// partner program.
 #[derive(Default)]
 pub(super) struct Slots {
     slots: Vec<(u32, Option<Slot>)>,

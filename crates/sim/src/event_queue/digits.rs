@@ -23,7 +23,7 @@ pub(super) const SLOTS: usize = WORDS * WORD;
 pub(super) struct Digit {
     /// Number of bits of a time below this digit.
     pub shift: u32,
-    /// Number of bits of a time up to the end of this digit.
+    /// Number of bits of a time from its lowest bit to the highest bit of this digit.
     pub end: u32,
     /// Mask of the digit's values.
     mask: u64,

@@ -334,7 +334,7 @@ impl Connection {
         self.failed || (self.done(OPENER) && self.done(ACCEPTOR))
     }
 
-    /// Prefetches the fields of the connection that an event at `end` uses.
+    /// Prefetches the fields of the connection that an event at one of its endpoints, `end`, uses.
     #[inline]
     pub fn fetch(&self, end: usize) {
         prefetch::prefetch(&self.armed);

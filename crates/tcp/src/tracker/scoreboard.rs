@@ -114,7 +114,7 @@ pub(crate) struct Scoreboard {
     pub waiting: u32,
     /// No record with a smaller number waits for its retransmission.
     hint: u64,
-    /// From this number on no record was reported, marked lost or retransmitted.
+    /// No record with this or a higher number was reported by SACK, marked lost or retransmitted.
     untouched: u64,
 }
 

@@ -37,12 +37,12 @@ pub(super) enum Seen {
     Sent(u32, Ecn),
 }
 
-/// A discipline with a line, and the account that the laws check.
+/// A discipline with a line, and the rig's own counts of its packets, by which the laws check it.
 pub(super) struct Rig {
     pub discipline: Box<dyn Discipline>,
     rng: Rng,
     busy_until: Option<u64>,
-    /// Waiting packets by our own account: (flow, bytes, ECN field), by packet number.
+    /// Waiting packets as the rig has recorded them: (flow, bytes, ECN field), by packet number.
     waiting: HashMap<u32, (u64, u32, Ecn)>,
     /// Bytes of the waiting packets.
     bytes: u64,
@@ -118,7 +118,8 @@ impl Rig {
         }
     }
 
-    /// Checks that the discipline's backlog equals the account, and that no packet is missing.
+    /// Checks that the discipline's backlog equals the packets and bytes that the rig itself has
+    /// counted, and that every packet offered was sent or dropped or still waits.
     fn balance(&self) {
         let backlog = Backlog { packets: self.waiting.len() as u32, bytes: self.bytes };
         assert_eq!(self.discipline.backlog(), backlog);

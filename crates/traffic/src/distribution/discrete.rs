@@ -3,7 +3,8 @@
 use super::Distribution;
 use super::parse::{BadTable, rows};
 
-/// How far the probabilities of a table may sum away from 1 (they are printed rounded).
+/// Largest permitted difference between 1 and the sum of a table's probabilities, which are rounded
+/// where they are printed.
 const SUM_TOLERANCE: f64 = 1e-6;
 
 /// A distribution over finitely many values.

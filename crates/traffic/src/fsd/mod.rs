@@ -96,7 +96,8 @@ pub struct Fractional {
     online: Online,
     /// The values so far, while the recursion grows.
     grown: Vec<f64>,
-    /// The factors of the next value, while the recursion grows.
+    /// `B_t` and `C_t` of the recursion and the variance of the innovation for the next value; not
+    /// used once the recursion is frozen, which `c` = 0 shows.
     growth: Growth,
 }
 

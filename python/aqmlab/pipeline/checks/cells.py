@@ -39,7 +39,7 @@ class Names:
         )
 
     def part(self, part: str | None) -> str | None:
-        """Checks the name of a part; None is allowed."""
+        """Checks the name of a part of the study; None is allowed."""
         return unknown("part", part, self.parts) if part is not None else None
 
     def base(self, base: str | None) -> str | None:

@@ -34,7 +34,8 @@ class Untrusted(SpecError):
 
 
 _permitted: set[str] = set()
-"""Contents that this process may run: once permitted, every thread and run of it may."""
+"""Hashes of the programs that this process may run. A permission holds for all threads and runs of
+the process."""
 _everything = 0
 """How many contexts of `granted` are open."""
 

@@ -28,7 +28,8 @@ impl Longest {
         Longest { heap: Vec::with_capacity(queues), places: vec![NONE; queues], patience: 0 }
     }
 
-    /// Whether the heap is kept up to date, so that it must be notified of changes.
+    /// Whether the heap is kept up to date. If so, [`Longest::change`] must be called after every
+    /// change of a queue's length.
     #[inline]
     pub const fn is_kept(&self) -> bool {
         self.patience > 0

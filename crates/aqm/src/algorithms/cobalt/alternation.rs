@@ -127,8 +127,8 @@ impl Alternation {
         self.count > 0 && now.nanos() >= self.drop_next.nanos()
     }
 
-    /// Decides on the packet at the head, which stayed for `sojourn`. [`Alternation::settle`] must
-    /// follow.
+    /// CoDel's and BLUE's decisions on the packet at the head of the queue, whose sojourn time is
+    /// `sojourn`. The caller must call [`Alternation::settle`] afterwards.
     #[inline]
     pub fn visit(
         &mut self,

@@ -16,7 +16,7 @@ pub(crate) enum Roots {
     NewtonOfOne,
 }
 
-/// The control law of one series of signals, and the number of signals in it.
+/// CoDel's control law for one series of signals (drops or marks), and the number of signals in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Law {
     interval: Duration,
