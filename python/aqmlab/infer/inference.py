@@ -171,7 +171,7 @@ class Closer:
 
 
 def verified(history: History, closer: Closer, count: int, rounds: int, seed: int) -> History:
-    """The history after up to `rounds` further rounds, each of up to `count` simulated points. These
+    """The history after up to `rounds` further rounds of up to `count` simulated points each. The
     points nearly meet targets that seem impossible; their runs show whether these are."""
     for _ in range(rounds):
         points = conflicts.to_simulate(history, count, seed)

@@ -38,7 +38,7 @@ def opened(file: Path) -> Opened:
     """Encodes the scenario of a file as the fragment of an address of the page.
 
     Both of the sides that the page compares get this scenario. The fragment also has the
-    fingerprint of a run by this installation; the page compares it with the fingerprint of its own run.
+    fingerprint of a run by this installation; the page compares it with that of its own run.
 
     Raises SpecError if the file does not hold a single scenario that a tab can run.
     """

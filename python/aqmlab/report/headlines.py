@@ -147,8 +147,8 @@ def _paired(result: StudyDocument) -> list[str]:
 
 
 def _some(row: dict, digits: int) -> bool:
-    """Whether a row's difference is known, and it or an end of its interval is not zero if rounded to
-    this number of decimal digits."""
+    """Whether a row's difference is known, and it or an end of its interval is not zero if rounded
+    to this number of decimal digits."""
     ends = (row[end] for end in ("ours", "low", "high"))
     return row["ours"] is not None and any(round(end or 0.0, digits) for end in ends)
 
