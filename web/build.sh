@@ -12,7 +12,9 @@ asked=${1:-}
 command -v npm >/dev/null || missing 'npm is missing, which fetches libraries of the page (Debian: apt install npm)'
 cargo=${CARGO:-cargo}
 export CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RELEASE_PANIC=abort
-unset RUSTFLAGS CARGO_PROFILE_RELEASE_LTO CARGO_PROFILE_RELEASE_CODEGEN_UNITS CARGO_PROFILE_RELEASE_INCREMENTAL CARGO_INCREMENTAL
+unset RUSTFLAGS CARGO_PROFILE_RELEASE_INCREMENTAL CARGO_INCREMENTAL
+# The page is one and the same whatever the shell says of other builds; only CI's, which is published nowhere, is not.
+test "${AQMLAB_PAGE:-}" = quick || unset CARGO_PROFILE_RELEASE_LTO CARGO_PROFILE_RELEASE_CODEGEN_UNITS CARGO_PROFILE_RELEASE_OPT_LEVEL
 build() { test "$asked" && exit 1; "$@" --quiet --release --locked --target $target -p aqmlab-web --crate-type cdylib -- -C link-arg=--strip-all; }
 
 lld=$(ls /usr/bin/wasm-ld-[0-9]* 2>/dev/null | sort -V | tail -1)

@@ -155,7 +155,7 @@ def _lighten(param: Any) -> Any:
 
 
 def _plain_type(annotation: Any) -> Any:
-    """`int`, `str` or `Path`, if the annotation is one of these, perhaps optional or in a list."""
+    """The plain type of an annotation that is one, perhaps optional or in a list; else None."""
     if get_origin(annotation) in (Union, types.UnionType):
         own = [one for one in get_args(annotation) if one is not type(None)]
         return _plain_type(own[0]) if len(own) == 1 else None
