@@ -22,7 +22,7 @@ def drawn(ratios: pl.DataFrame) -> str:
     ratio = pl.col("ratio")
     titles = ratios["figure"].unique(maintain_order=True).to_list()
     cases = ratios["case"].unique(maintain_order=True).to_list()
-    # Inches. Margins that follow from the lengths of texts spare a search for them, which draws twice.
+    # Inches. Margins by the lengths of texts spare a search for them, which draws all twice.
     height, names = 0.9 + 0.16 * len(cases), 0.2 + 0.046 * max(map(len, cases))
     width = names + 1.9 * len(titles)
     figure = Figure(figsize=(width, height))
