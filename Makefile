@@ -155,7 +155,7 @@ film: dev web ## The README's moving picture, from the page in a browser (needs 
 
 site: $(SITE)/.done dev ## The documentation site in site/, with the laboratory in a tab where `make web` has built it; every link checked
 	@if test -s $(SITE)/missing; then echo "site: skipped, its tools are not to be had here ($$(cat $(SITE)/missing))"; \
-	else $(BIN)/python -m validation.page --site target/site && NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet && echo site/index.html; fi
+	else rm -rf target/site && $(BIN)/python -m validation.page --site target/site && NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet && echo site/index.html; fi
 
 # A wheel is built twice, the second time guided by what the first one did (release/training.py): a tenth faster.
 GUIDED = $(if $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata),--pgo)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from validation import page as comparisons
 
 from aqmlab.cli import reference
 from aqmlab.errors import StoreError
@@ -93,9 +94,8 @@ def _packed() -> set[str]:
         "images/aqm": "PORTRAITS",
         "images/rfc7928": "PICTURES",
     }
-    records = (ROOT / "validation" / "records").glob("*/ratios.csv.gz")
-    derived = {f"docs/images/validation/{record.parent.name}.svg" for record in records}
-    return derived | {
+    derived = comparisons.pictures(comparisons.kept_ratios()).values()
+    return {f"docs/{place}" for place in derived} | {
         f"docs/{folder}/{name}"
         for folder, which in places.items()
         for name in archive["read"](archive[which])

@@ -52,7 +52,7 @@ def main() -> int:
     for command in commands(whole):
         if code := subprocess.run(command, check=False).returncode:
             return code
-    return page.main() if whole else 0
+    return page.main([]) if whole else 0
 
 
 if __name__ == "__main__":

@@ -238,13 +238,12 @@ def _not_the_same(each: Sequence[causes.Difference]) -> list[str]:
     ]
 
 
-def main() -> int:
+def write() -> None:
     """Writes the page from the records."""
     ratios, records = kept_ratios(), found(RECORDS)
     PAGE.write_text(text(records, pictures(ratios), ratios, whole=False), "utf-8")
     OVERVIEW.write_text(overview(OVERVIEW.read_text("utf-8"), records), "utf-8")
     print(PAGE)
-    return 0
 
 
 def kept_ratios() -> dict[str, pl.DataFrame]:
@@ -272,16 +271,17 @@ def write_for_site(folder: Path) -> Path:
     return page
 
 
-def _main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """The command of this module."""
     parser = argparse.ArgumentParser(prog="python -m validation.page")
     parser.add_argument("--site", metavar="FOLDER", type=Path, help="write what the site shows")
     folder = parser.parse_args(arguments).site
     if folder is None:
-        return main()
-    write_for_site(folder)
+        write()
+    else:
+        write_for_site(folder)
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(_main(sys.argv[1:]))
+    raise SystemExit(main(sys.argv[1:]))

@@ -13,7 +13,7 @@ command -v npm >/dev/null || missing 'npm is missing, which fetches libraries of
 cargo=${CARGO:-cargo}
 export CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RELEASE_PANIC=abort
 unset RUSTFLAGS CARGO_PROFILE_RELEASE_INCREMENTAL CARGO_INCREMENTAL
-# The page is one and the same whatever the shell says of other builds; only CI's, which is published nowhere, is not.
+# What the shell sets for other builds does not change the page. Only CI, which publishes none, wants less optimisation.
 test "${AQMLAB_PAGE:-}" = quick || unset CARGO_PROFILE_RELEASE_LTO CARGO_PROFILE_RELEASE_CODEGEN_UNITS CARGO_PROFILE_RELEASE_OPT_LEVEL
 build() { test "$asked" && exit 1; "$@" --quiet --release --locked --target $target -p aqmlab-web --crate-type cdylib -- -C link-arg=--strip-all; }
 

@@ -13,9 +13,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Number of packets whose allocations are counted: `make validate`, whose build is optimised,
-/// counts those of more.
-const PACKETS: u32 = if cfg!(debug_assertions) { 20_000 } else { 100_000 };
+const PACKETS: u32 = 100_000;
 
 /// Sets of parameters: the defaults, each name of each choice and both positions of each switch,
 /// one at a time.
