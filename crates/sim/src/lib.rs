@@ -19,6 +19,7 @@ mod run;
 pub mod scenario;
 mod setup;
 mod slab;
+mod spread;
 mod steer;
 pub mod topology;
 mod watch;

@@ -261,7 +261,10 @@ impl World {
                 Event::Release(port) => self.release(port),
             }
             if Conservation::ON {
-                self.check();
+                self.network.check_touched();
+                if self.events.served().is_multiple_of(1024) {
+                    self.check();
+                }
             }
         }
         self.now = until;
@@ -331,7 +334,6 @@ impl World {
             open_requests += requested.count() as u64;
         }
         self.check();
-        self.check_flows();
         let reports = Reports::new((0..self.sources.len() as u32).filter_map(|user| {
             let group = self.sources[user as usize].group;
             self.app(user).report(end).map(|report| (group, user, report))
@@ -354,16 +356,10 @@ impl World {
         })
     }
 
-    /// Asserts that packets are conserved: at every port after every event, and in every flow after
-    /// every 1,024 events.
+    /// Asserts that packets are conserved at every port and, in debug builds, in every flow. Those also
+    /// check, after every event, the ports that the event has changed.
     fn check(&mut self) {
         self.network.ports().iter().for_each(Port::check);
-        if self.events.served().is_multiple_of(1024) {
-            self.check_flows();
-        }
-    }
-
-    fn check_flows(&mut self) {
         if Conservation::ON {
             self.recorder.check_flows(self.in_flight.places());
         }

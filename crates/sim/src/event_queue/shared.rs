@@ -5,7 +5,8 @@
 //! row, and a single marker event in the wheel stands for the row.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::spread::BySpread;
 
 /// Order key of a marker event, smaller than that of every other event of its instant.
 pub(super) const MARK: u64 = 0;
@@ -16,31 +17,12 @@ const ROOM: usize = 16;
 /// Largest capacity, in events, of a served row that is kept for reuse.
 const SPARE: usize = 64;
 
-/// Hash of an instant in nanoseconds: a multiplication spreads it over all bits (Fibonacci hashing;
-/// Knuth, *The Art of Computer Programming* 3, section 6.4).
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
-    }
-    #[inline]
-    fn write_u64(&mut self, instant: u64) {
-        self.0 = (self.0 ^ instant).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
-    }
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 /// Events of one instant with their order keys, in the order in which they came.
 pub(super) type Row<E> = Vec<(u64, E)>;
 
 /// The rows of events of all instants that have a row, by instant.
 pub(super) struct Shared<E> {
-    rows: HashMap<u64, Row<E>, BuildHasherDefault<Spread>>,
+    rows: HashMap<u64, Row<E>, BySpread>,
     /// Rows whose events have been served, kept for reuse.
     spare: Vec<Row<E>>,
 }

@@ -1,7 +1,9 @@
 //! Counters of every flow in debug builds, which check that every packet sent is delivered, dropped
 //! or in flight.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+use crate::spread::BySpread;
 
 /// Numbers of packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +29,7 @@ struct Entry {
 /// The counters of all directional flows. In release builds they do nothing and cost nothing.
 #[derive(Debug, Default)]
 pub struct Conservation {
-    flows: BTreeMap<u64, Entry>,
+    flows: HashMap<u64, Entry, BySpread>,
 }
 
 impl Conservation {
@@ -39,6 +41,7 @@ impl Conservation {
             book(self.flows.entry(flow).or_default());
         }
     }
+
     /// A host sent a packet.
     #[inline]
     pub fn sent(&mut self, flow: u64, bytes: u32) {
@@ -61,7 +64,7 @@ impl Conservation {
     /// # Panics
     /// If a packet or a byte of any flow is missing or too many.
     pub fn check(&mut self, on_the_way: impl Iterator<Item = (u64, u32)>) {
-        let mut travelling: BTreeMap<u64, Amount> = BTreeMap::new();
+        let mut travelling: HashMap<u64, Amount, BySpread> = HashMap::default();
         for (flow, bytes) in on_the_way {
             travelling.entry(flow).or_default().add(bytes);
         }

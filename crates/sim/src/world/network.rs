@@ -4,6 +4,7 @@ use packet::{Duration, Instant, Packet, TcpHeader};
 use record::PacketClass;
 
 use crate::port::Port;
+use crate::recorder::Conservation;
 use crate::topology::DelayClocks;
 
 /// All ports, addressed by index, and the delays behind them.
@@ -20,6 +21,8 @@ pub struct Network {
     /// Index of the element that ends the route of packets that their hosts discard, if there can
     /// be such packets.
     discard: Option<u32>,
+    /// In debug builds, indices of the ports that may have changed since they were checked.
+    touched: Vec<u32>,
 }
 
 impl Network {
@@ -28,7 +31,15 @@ impl Network {
     pub fn new(ports: Vec<(Port, Duration)>, delays: DelayClocks, discard: Option<u32>) -> Network {
         let (ports, after): (Vec<Port>, Vec<Duration>) = ports.into_iter().unzip();
         let armed_ticks = vec![Instant::NEVER; ports.len()];
-        Network { ports, after, delays, armed_ticks, lost: Vec::new(), discard }
+        Network {
+            ports,
+            after,
+            delays,
+            armed_ticks,
+            lost: Vec::new(),
+            discard,
+            touched: Vec::new(),
+        }
     }
 
     /// Whether packets that one side sends, and that are delayed equally behind their port, arrive
@@ -52,12 +63,28 @@ impl Network {
     /// A port.
     #[inline]
     pub fn port(&mut self, port: u32) -> &mut Port {
+        self.touch(port);
         &mut self.ports[port as usize]
+    }
+
+    /// Notes that a port may change, for [`Network::check_touched`].
+    #[inline]
+    fn touch(&mut self, port: u32) {
+        if Conservation::ON && self.touched.last() != Some(&port) {
+            self.touched.push(port);
+        }
+    }
+
+    /// Asserts what [`Port::check`] does of all ports that may have changed since the last call, in
+    /// debug builds; in others it does nothing.
+    pub fn check_touched(&mut self) {
+        self.touched.drain(..).for_each(|port| self.ports[port as usize].check());
     }
 
     /// A port and the propagation delay after it.
     #[inline]
     pub fn port_and_delay(&mut self, port: u32) -> (&mut Port, Duration) {
+        self.touch(port);
         (&mut self.ports[port as usize], self.after[port as usize])
     }
 
@@ -94,6 +121,7 @@ impl Network {
         header: Option<&TcpHeader>,
         class: PacketClass,
     ) -> Option<Instant> {
+        self.touch(port);
         let lost = &mut self.lost;
         let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
         match &mut self.ports[port as usize] {
@@ -110,6 +138,7 @@ impl Network {
         packet: Packet,
         class: PacketClass,
     ) -> Option<Instant> {
+        self.touch(port);
         let channel = self.ports[port as usize].channel()?;
         if channel.is_full(&packet.header) {
             channel.refuse(packet.arrived, packet.bytes, class);
@@ -126,6 +155,7 @@ impl Network {
         packet: Packet,
         class: PacketClass,
     ) -> Option<Instant> {
+        self.touch(port);
         let lost = &mut self.lost;
         let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
         let next = self.ports[port as usize].channel()?.admit(packet, class, &mut lost);
@@ -134,12 +164,13 @@ impl Network {
 
     /// The next packet that a channel has carried, and when it leaves.
     pub fn take_carried(&mut self, port: u32) -> Option<(Instant, Packet)> {
-        self.ports[port as usize].channel()?.take_carried()
+        self.port(port).channel()?.take_carried()
     }
 
     /// A transmission ends at an explicit port. Returns its packet, and the end of the next
     /// transmission if one begins.
     pub fn finish_transmission(&mut self, port: u32, now: Instant) -> (Packet, Option<Instant>) {
+        self.touch(port);
         let lost = &mut self.lost;
         match &mut self.ports[port as usize] {
             Port::Explicit(explicit) => explicit
@@ -186,6 +217,7 @@ impl Network {
             return None;
         }
         *armed = Instant::NEVER;
+        self.touch(port);
         let lost = &mut self.lost;
         let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
         // The port may have postponed its tick since the event was scheduled.
