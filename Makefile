@@ -27,6 +27,8 @@ TABLES := --part fifo --part red-qlen --part retransmission
 # Installs a lock, or nothing, into an environment: $(call locked,FOLDER,FILE).
 UV     := $(VENV)/uv/.done
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# How the simulator is built. CI gives none: what it builds for Rust's tests, with their assertions, serves then.
+OPTIMISED ?= --release
 # Bytecode is written with the first import, into $(VENV) and beside our own modules: without it each of some
 # hundred processes that tests start would compile its libraries again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -61,7 +63,7 @@ TESTS := RUSTC_WRAPPER=$(abspath .ci/rustc) $(CARGO) test --quiet
 # The wheel of what is compiled, without a profile: the documents' commands are tested with it.
 target/wheel/.built: dev
 	@web/build.sh --missing || $(MAKE) --silent web
-	@rm -rf target/wheel && $(call quietly,$(BIN)/maturin build --release --locked --out target/wheel) && touch $@
+	@rm -rf target/wheel && $(call quietly,$(BIN)/maturin build $(OPTIMISED) --locked --out target/wheel) && touch $@
 
 # Rust's tests are built and run beside the simulator's build, whose link-time optimisation keeps one core, and
 # beside Python's tests: either alone leaves a core idle now and then.
@@ -224,7 +226,7 @@ define install
 	    echo "make: requirements/$(1).txt does not serve $$($(BIN)/python --version) here ($$(grep -m1 'No matching' $(VENV)/lock.log)): installing what pyproject.toml allows" >&2; \
 	    $(PIP) 'maturin>=1.16,<2'; \
 	else cat $(VENV)/lock.log >&2; exit 1; fi
-	@$(call quietly,$(BIN)/maturin develop --release --extras $(2))
+	@$(call quietly,$(BIN)/maturin develop $(OPTIMISED) --extras $(2))
 	@touch $@
 endef
 $(VENV)/.deps: pyproject.toml requirements/run.txt | $(UV)
@@ -243,5 +245,5 @@ $(PAGE)/index.html: $(RUST) $(TAB)
 
 # The simulator: built again only when a source changes.
 $(VENV)/.core: $(RUST) $(VENV)/.deps
-	@$(call quietly,$(BIN)/maturin develop --release --skip-install)
+	@$(call quietly,$(BIN)/maturin develop $(OPTIMISED) --skip-install)
 	@touch $@
