@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,7 +17,13 @@ from aqmlab.io.terminal import printable
 
 def environment(**filters: Callable) -> Environment:
     """The environment of the templates, with filters for numbers and `filters`; an undefined value
-    in a template is an error."""
+    in a template is an error. Filters that were given before get their environment of then, whose
+    templates are compiled."""
+    return _made(tuple(filters.items()))
+
+
+@lru_cache(maxsize=8)
+def _made(filters: tuple[tuple[str, Callable], ...]) -> Environment:
     made = Environment(
         loader=PackageLoader("aqmlab", "report"),
         autoescape=True,
@@ -26,7 +33,7 @@ def environment(**filters: Callable) -> Environment:
         lstrip_blocks=True,
     )
     usual = (numbers.fixed, numbers.signed, numbers.significant, numbers.counted)
-    made.filters |= {one.__name__: one for one in usual} | filters
+    made.filters |= {one.__name__: one for one in usual} | dict(filters)
     return made
 
 
