@@ -235,24 +235,45 @@ def programs(real_core, tmp_path_factory, worker_id) -> tuple[Path, dict[str, st
     return folder, ours | {"PYTHONPATH": str(HERE.parent / "python")}
 
 
-@pytest.fixture
-def shell(programs, tmp_path, tmp_path_factory, worker_id):
-    """Runs lines of a shell in an empty folder, with `programs` first in its path."""
-    folder = tmp_path / "work"
-    folder.mkdir()
+@pytest.fixture(scope="session")
+def of_shells(programs, tmp_path_factory, worker_id) -> Iterator[dict[str, str]]:
+    """The variables of shells in which `aqmlab` is that of `programs`, forked where it can be."""
     place, environment = programs
     base = tmp_path_factory.getbasetemp()
+    path = f"{place}{os.pathsep}{os.environ['PATH']}"
     environment = environment | {
-        "PATH": f"{place}{os.pathsep}{os.environ['PATH']}",
+        "PATH": path,
         "XDG_CACHE_HOME": str((base if worker_id == "master" else base.parent) / "cache"),
         "MPLBACKEND": "agg",
     }
+    if sys.platform != "linux":
+        yield environment
+        return
+    given = wheel.given() is not None
+    python = str(place / "python") if given else sys.executable
+    program = str(place / "aqmlab") if given else "-m aqmlab"
+    parent = forked.Parent(python)
+    ahead = tmp_path_factory.mktemp("ahead")
+    (ahead / "aqmlab").write_text(
+        f"#!/bin/sh\nexec {python} -S {HERE / 'forked_command.py'} "
+        f'{parent.socket(environment)} {program} -- "$@"\n'
+    )
+    (ahead / "aqmlab").chmod(0o755)
+    yield environment | {"PATH": f"{ahead}{os.pathsep}{path}"}
+    parent.close()
+
+
+@pytest.fixture
+def shell(of_shells, tmp_path):
+    """Runs lines of a shell in an empty folder."""
+    folder = tmp_path / "work"
+    folder.mkdir()
 
     def run(lines: str) -> str:
         answer = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", lines],
             cwd=folder,
-            env=environment,
+            env=of_shells,
             capture_output=True,
             text=True,
             timeout=600,

@@ -314,9 +314,12 @@ def commands(page: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines]
 
 
+COMMANDS = typer.main.get_group(cli.app).commands
+
+
 def accepted(words: list[str]) -> tuple[str, dict]:
     """The command that these words give, and its parameters."""
-    chosen = typer.main.get_group(cli.app).commands[words[0]]
+    chosen = COMMANDS[words[0]]
     return words[0], chosen.make_context(words[0], words[1:]).params
 
 

@@ -80,15 +80,22 @@ def replay(name: str, case: dict) -> Counter[str]:
         except Exception as error:
             error.add_note(about(case, number, call, "raises", "nothing", repr(error)))
             raise
-        for what, theirs, mine in disagreements(call, events, sent, described, ours):
-            raise Differs(about(case, number, call, what, theirs, mine))
+        state = ours.state()
+        if (events, sent, state) != (ours.events, call.get("sent"), described) or draws.given:
+            for what, theirs, mine in disagreements(call, events, sent, described, state, ours):
+                raise Differs(about(case, number, call, what, theirs, mine))
         for kind, _, *why in events:
             seen[" ".join([kind, *why])] += 1
     return seen
 
 
 def disagreements(
-    call: dict, events: list, sent: dict | None, described: dict[str, float], ours: Discipline
+    call: dict,
+    events: list,
+    sent: dict | None,
+    described: dict[str, float],
+    state: dict[str, float],
+    ours: Discipline,
 ) -> Iterator[tuple[str, object, object]]:
     """What, in the simulator, here."""
     if events != ours.events:
@@ -97,7 +104,6 @@ def disagreements(
         yield "sent", call.get("sent"), sent
     if ours.draws.given:
         yield "random numbers left", 0, len(ours.draws.given)
-    state = ours.state()
     if state.keys() != described.keys():
         yield "names of the state", sorted(described), sorted(state)
     for name, value in state.items():
