@@ -80,7 +80,7 @@ test-rust:
 # Bytecode of the tests is written once, before all workers read it.
 test-python: target/wheel/.built
 	@test -d tests/__pycache__ || $(BIN)/python -m pytest --collect-only --quiet > /dev/null || :  # the tests say why
-	@AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+	@OPENBLAS_NUM_THREADS=1 AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # While a discipline is written: units that did not change are kept, and tests that name it are run.
 ONE := CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_INCREMENTAL=true

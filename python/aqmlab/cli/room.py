@@ -17,10 +17,12 @@ LIMITS = "/proc/self/limits"
 
 def check() -> None:
     """Ends the process with an error message if its limit of address space is below `LEAST`."""
+    # NumPy's library starts a thread on each processor, which is busy for some 50 ms with nothing.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     allowed = address_space()
     if allowed is None:
         return
-    for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS"):
+    for threads in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS"):
         # The libraries reserve address space for a thread on each processor, and some of them end
         # the process if that fails.
         os.environ.setdefault(threads, "1")
