@@ -7,6 +7,7 @@ scenario with `[sweep]` is read as an experiment of one group (see `sweep`).
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 
 from aqmlab.errors import SpecError, nearest
 from aqmlab.io import documents
-from aqmlab.io.documents import Document, check_depth, copied
+from aqmlab.io.documents import Document, check_depth
 from aqmlab.simulator.forms import Draft, Scenario
 
 from . import folders, shapes, shared_forms, sweep
@@ -214,7 +215,7 @@ def load(
     how = (overrides, seed, seeds)
     if isinstance(source, Mapping):
         check_depth(source)
-        document, folder, name = copied(dict(source)), Path(), ""
+        document, folder, name = copy.deepcopy(dict(source)), Path(), ""
         inline = _as_it_is if kept else partial(inline_tables, folder=folder, by_user=True)
     else:
         file = folders.find(str(source))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from aqmlab.io import files
-from aqmlab.io.documents import copied
 from aqmlab.simulator.forms import Scenario
 
 from . import sweep
@@ -97,7 +97,7 @@ class Plan:
             Run(
                 key,
                 seed,
-                {**copied(self.scenarios[key]), "seed": seed},
+                {**copy.deepcopy(self.scenarios[key]), "seed": seed},
                 number,
                 cell.label,
                 cell.labels,
@@ -164,7 +164,7 @@ def timed(base: Scenario, settings: Settings, group: Group) -> Scenario:
     usual = {"duration": settings.duration, "warmup": settings.warmup}
     own = group.times.get(settings.mode, {})
     known = {name: time for name, time in usual.items() if time is not None}
-    return cast(Scenario, known | copied(dict(base)) | dict(own))
+    return cast(Scenario, known | copy.deepcopy(dict(base)) | dict(own))
 
 
 def varied(groups: Iterable[Group], of_load: Sequence[str]) -> list[str]:

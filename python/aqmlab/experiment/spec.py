@@ -5,6 +5,7 @@ The simulator itself checks the scenario's fields.
 
 from __future__ import annotations
 
+import copy
 import math
 import tomllib
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import Any, TypeGuard, TypeVar
 
 from aqmlab import units
 from aqmlab.errors import SpecError
-from aqmlab.io.documents import MAX_DEPTH, copied
+from aqmlab.io.documents import MAX_DEPTH
 from aqmlab.simulator.forms import Draft
 
 T = TypeVar("T", bound=Mapping[str, object])
@@ -113,7 +114,7 @@ def set_path(document: T, path: str, value: object) -> T:
 
 def _set(node: Any, parts: list[str], value: object, path: str, depth: int) -> Any:
     if depth == len(parts):
-        return copied(value)
+        return copy.deepcopy(value)
     part = parts[depth]
     here = ".".join(parts[:depth])
     if isinstance(node, str) and depth and parts[depth - 1] in NAMED_BY:
