@@ -166,6 +166,23 @@ def test_importing_the_package_is_cheap(aqmlab_command):
     assert aqmlab_command().stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(("given", "taken"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_a_command_starts_no_thread_of_linear_algebra_of_its_own_accord(given, taken):
+    program = (
+        "import os; from aqmlab.cli import room\n"
+        "room.check(); print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    here = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    answer = subprocess.run(
+        [sys.executable, "-c", program],
+        env=here | {"PYTHONPATH": str(PACKAGE.parent)} | given,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert answer.stdout.strip() == taken
+
+
 def test_the_version_is_there_without_being_loaded_first(real_core):
     import aqmlab
 

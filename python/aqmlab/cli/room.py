@@ -16,8 +16,10 @@ LIMITS = "/proc/self/limits"
 
 
 def check() -> None:
-    """Ends the process with an error message if its limit of address space is below `LEAST`."""
-    # NumPy's library starts a thread on each processor, which is busy for some 50 ms with nothing.
+    """Sets how many threads libraries start, where the user has not. Ends the process with an error
+    message if its limit of address space is below `LEAST`."""
+    # NumPy's library of linear algebra starts a thread for each processor. These first wait for
+    # work in a loop, which takes a tenth of the processor time of a short command.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     allowed = address_space()
     if allowed is None:
