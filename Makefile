@@ -27,7 +27,7 @@ TABLES := --part fifo --part red-qlen --part retransmission
 # Installs a lock, or nothing, into an environment: $(call locked,FOLDER,FILE).
 UV     := $(VENV)/uv/.done
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# How the simulator is built. CI gives none: what it builds for Rust's tests, with their assertions, serves then.
+# How the simulator is built. CI sets it to nothing, for a debug build: its crates are those of Rust's tests.
 OPTIMISED ?= --release
 # Bytecode is written with the first import, into $(VENV) and beside our own modules: without it each of some
 # hundred processes that tests start would compile its libraries again.

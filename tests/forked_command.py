@@ -1,8 +1,8 @@
 """A command that is a fork: it sends words, folder, variables and streams to the one that forks.
 
-This file is also the program `aqmlab` of the documents' commands: SOCKET PROGRAM… -- WORDS…. It
-takes a fiftieth of the time of a new interpreter's imports. Where variables that are read during
-imports differ from those of the process that forks, it becomes a new interpreter.
+This file is also the program `aqmlab` of the documents' commands: SOCKET PROGRAM… -- WORDS…. Where
+variables that are read during imports differ from those of the process that forks, it becomes a new
+interpreter.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Running:
 
 def _main(path: str, *rest: str) -> None:
     program, words = list(rest[: rest.index("--")]), list(rest[rest.index("--") + 1 :])
-    # Paths come from `os`: pathlib would take half of this program's time.
+    # No pathlib, which would be imported for this alone.
     beside = path.removesuffix("socket") + "environment"
     with open(beside, encoding="utf-8") as file:  # noqa: PTH123
         theirs = json.load(file)

@@ -262,7 +262,7 @@ impl World {
             }
             if Conservation::ON {
                 self.network.check_touched();
-                // With many ports all of them are checked as often as they have 32 events each.
+                // To check all ports takes longer the more there are, and so does the interval.
                 let all = 1024.max(32 * self.network.ports().len() as u64);
                 if self.events.served().is_multiple_of(all) {
                     self.check();
